@@ -110,38 +110,61 @@ describe.skipIf(why !== null)('a backup by pg_dump', { timeout: 60_000 }, () => 
     expect(readdirSync(temporary)).toEqual([])
   })
 
-  it('is restored as documented on a server without the roles, with every row of every table', async () => {
-    await service?.close()
-    service = undefined
-    const server = await debian.serve(await debian.initialize('second'))
-    // A superuser, so that `keystride migrate` creates the role.
-    await server.run('create role app login superuser')
-    const SERVER = `postgres://app@127.0.0.1:${server.port}`
-    try {
-      const dumped = await shell(dump)
-      expect(dumped, dumped.stderr).toMatchObject({ status: 0 })
-      const sums = await checkSums(primary, 'service')
-      const restored = await shell(restore, { SERVER })
-      expect(restored, restored.stderr).toMatchObject({ status: 0, stderr: '' })
-      expect(restored.stdout).not.toContain('create role')
-      const found = await checkSums(server, 'keystride')
-      expect(found).toEqual(sums)
-      expect(Object.keys(found).length).toBeGreaterThan(30)
+  /** The owner and the rights of every function. */
+  const ownersOn = (server: DebianServer, database: string) =>
+    server.run(
+      `select p.oid::regprocedure::text as function, pg_get_userbyid(p.proowner) as owner, prosecdef, proacl::text
+       from pg_proc p where pronamespace = 'keystride'::regnamespace order by 1`,
+      database,
+    )
 
-      const again = await startService(`${SERVER}/keystride`)
+  it.each([
+    ['a superuser', ['create role app login superuser']],
+    [
+      'a login that is no superuser',
+      [
+        'create role app login createdb createrole',
+        'create role keystride_backup nologin bypassrls',
+        'grant keystride_backup to app',
+      ],
+    ],
+  ])(
+    'is restored as documented by %s, with every row of every table and the owner of every function',
+    async (_, roles) => {
+      await service?.close()
+      service = undefined
+      const server = await debian.serve(await debian.initialize(`second-${roles.length}`))
+      for (const statement of roles) await server.run(statement)
+      const SERVER = `postgres://app@127.0.0.1:${server.port}`
       try {
-        const { session } = await again.bootstrap('kim')
-        const { json } = await again.call('POST', '/users/kim/verify', { session, body: person.fresh() })
-        expect(json.authentication.score).not.toBeNull()
+        const dumped = await shell(dump)
+        expect(dumped, dumped.stderr).toMatchObject({ status: 0 })
+        const sums = await checkSums(primary, 'service')
+        const restored = await shell(restore, { SERVER })
+        expect(restored, restored.stderr).toMatchObject({ status: 0, stderr: '' })
+        expect(restored.stdout).not.toContain('create role')
+        const found = await checkSums(server, 'keystride')
+        expect(found).toEqual(sums)
+        expect(Object.keys(found).length).toBeGreaterThan(30)
+        const owners = await ownersOn(primary, 'service')
+        expect(owners.filter(({ owner }) => owner === 'keystride_system').length).toBeGreaterThan(40)
+        expect(await ownersOn(server, 'keystride')).toEqual(owners)
+
+        const again = await startService(`${SERVER}/keystride`)
+        try {
+          const { session } = await again.bootstrap('kim')
+          const { json } = await again.call('POST', '/users/kim/verify', { session, body: person.fresh() })
+          expect(json.authentication.confidence).toBeGreaterThan(0)
+        } finally {
+          await again.close()
+        }
+        const next = await shell(dump, { DATABASE_URL: `${SERVER}/keystride` })
+        expect(next, next.stderr).toMatchObject({ status: 0 })
       } finally {
-        await again.close()
+        await server.kill()
       }
-      const next = await shell(dump, { DATABASE_URL: `${SERVER}/keystride` })
-      expect(next, next.stderr).toMatchObject({ status: 0 })
-    } finally {
-      await server.kill()
-    }
-  })
+    },
+  )
 
   const dumpTo = (name: string, options: string, database = url) =>
     shell(`pg_dump --dbname=${database} --role=keystride_backup --format=custom --file=${name} ${options}`)

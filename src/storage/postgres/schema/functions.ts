@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type pg from 'pg'
+import { ExpectedFault } from '../../../domain/expected-fault.js'
 import type { ShippedSchema, SqlFile } from './shipped-schema.js'
 
 /** The functions of a version compared with those of the database. */
@@ -8,9 +9,19 @@ interface FunctionChanges {
   readonly state: 'same' | 'outdated' | 'newer'
   /** Version that applied the database's functions; null if there are none. */
   readonly appliedBy: string | null
+  /** Includes those of `misowned`: their rights are wrong, too. */
   readonly changed: readonly SqlFile[]
   /** Names of the database's functions that the version does not have. */
   readonly removed: readonly string[]
+  /** Functions that belong to another role than their file says, as after a restore with `--no-owner`; none of a newer version. */
+  readonly misowned: readonly MisownedFunction[]
+}
+
+interface MisownedFunction {
+  readonly name: string
+  readonly signature: string
+  readonly owner: string
+  readonly wanted: string
 }
 
 /**
@@ -23,12 +34,45 @@ export async function compareFunctions(client: pg.Client, shipped: ShippedSchema
   const rows =
     made.rows.length === 0 ? [] : (await client.query<{ name: string; sha256: string; version: string }>(query)).rows
   const found = new Map(rows.map((row) => [row.name, row.sha256]))
-  const changed = shipped.functions.filter(({ name, text }) => found.get(name) !== hash(text))
-  const removed = [...found.keys()].filter((name) => shipped.functions.every((one) => one.name !== name))
   const appliedBy = rows[0]?.version ?? null
-  const same = changed.length === 0 && removed.length === 0
   const newer = appliedBy !== null && isNewer(appliedBy, shipped.version)
-  return { state: same ? 'same' : newer ? 'newer' : 'outdated', appliedBy, changed, removed }
+  const misowned = newer ? [] : await misownedFunctions(client, shipped.functions)
+  const changed = shipped.functions.filter(
+    ({ name, text }) => found.get(name) !== hash(text) || misowned.some((one) => one.name === name),
+  )
+  const removed = [...found.keys()].filter((name) => shipped.functions.every((one) => one.name !== name))
+  const same = changed.length === 0 && removed.length === 0
+  return { state: same ? 'same' : newer ? 'newer' : 'outdated', appliedBy, changed, removed, misowned }
+}
+
+/** Of the functions whose file names their owner. A security-definer function has the rights of its owner. */
+async function misownedFunctions(client: pg.Client, functions: readonly SqlFile[]): Promise<MisownedFunction[]> {
+  const wanted = functions.map(({ text }) => /^set local role (\w+);/m.exec(text)?.[1] ?? null)
+  const { rows } = await client.query<MisownedFunction>(
+    `select f.name, p.oid::regprocedure::text as signature, pg_get_userbyid(p.proowner) as owner, f.wanted
+     from unnest($1::text[], $2::text[]) f (name, wanted)
+       join pg_proc p on p.proname = f.name and p.pronamespace = to_regnamespace('keystride')
+     where pg_get_userbyid(p.proowner) <> f.wanted`,
+    [functions.map(({ name }) => name), wanted],
+  )
+  return rows
+}
+
+/** Gives the functions to their roles. Throws an error for the operator if the login may not. */
+export async function giveToOwners(client: pg.Client, misowned: readonly MisownedFunction[]): Promise<void> {
+  if (misowned.length === 0) return
+  await client.query('grant usage, create on schema keystride to keystride_app, keystride_system')
+  try {
+    await client.query(
+      misowned.map(({ signature, wanted }) => `alter routine ${signature} owner to ${wanted}`).join('; '),
+    )
+  } catch (error) {
+    if ((error as { code?: string }).code !== '42501') throw error
+    throw new ExpectedFault(
+      `${misowned.length} functions of the database belong to ${misowned[0]?.owner} instead of ${misowned[0]?.wanted}: run "keystride migrate" as that role or as a superuser`,
+    )
+  }
+  await client.query('revoke create on schema keystride from keystride_system, keystride_app')
 }
 
 /** A pre-release counts as the release that it leads to. */
@@ -41,10 +85,14 @@ const hash = (text: string): string => createHash('sha256').update(text).digest(
 
 /** Writes the hashes of all functions of the version, as the state of the database. */
 export async function recordFunctions(client: pg.Client, { functions, version }: ShippedSchema): Promise<void> {
-  await client.query('delete from keystride_history.function')
+  const names = functions.map(({ name }) => name)
+  await client.query('delete from keystride_history.function where name <> all ($1)', [names])
   await client.query(
-    'insert into keystride_history.function (name, sha256, version) select name, sha256, $3 from unnest($1::text[], $2::text[]) f (name, sha256)',
-    [functions.map(({ name }) => name), functions.map(({ text }) => hash(text)), version],
+    `insert into keystride_history.function as known (name, sha256, version)
+     select name, sha256, $3 from unnest($1::text[], $2::text[]) f (name, sha256)
+     on conflict (name) do update set sha256 = excluded.sha256, version = excluded.version, run_on = now()
+       where (known.sha256, known.version) <> (excluded.sha256, excluded.version)`,
+    [names, functions.map(({ text }) => hash(text)), version],
   )
 }
 

@@ -2,7 +2,14 @@ import pg from 'pg'
 import { ExpectedFault } from '../../../domain/expected-fault.js'
 import { migrateJobQueue, requireJobQueue } from '../insight/job-queue.js'
 import { ensureBackupRole } from './backup-role.js'
-import { compareFunctions, dropFunctions, finishFunctions, prepareFunctions, recordFunctions } from './functions.js'
+import {
+  compareFunctions,
+  dropFunctions,
+  finishFunctions,
+  giveToOwners,
+  prepareFunctions,
+  recordFunctions,
+} from './functions.js'
 import { ensureRoles } from './roles.js'
 import { type ShippedSchema, type SqlFile, shippedSchema } from './shipped-schema.js'
 import { limitWaiting, untilUnlocked } from './table-locks.js'
@@ -87,7 +94,11 @@ export async function requireSchema(
 }
 
 async function requireFunctions(client: pg.Client, shipped: ShippedSchema, newer: boolean): Promise<void> {
-  const { state, appliedBy } = await compareFunctions(client, shipped)
+  const { state, appliedBy, misowned } = await compareFunctions(client, shipped)
+  if (misowned.length > 0)
+    throw new ExpectedFault(
+      `${misowned.length} functions of the database belong to ${misowned[0]?.owner} instead of ${misowned[0]?.wanted}, as after a restore: run "keystride migrate" first`,
+    )
   if (state === 'outdated')
     throw new ExpectedFault(
       `the database's functions are of version ${appliedBy}, wanted are those of ${shipped.version}: run "keystride migrate" first`,
@@ -131,7 +142,8 @@ async function applyMissing(client: pg.Client, shipped: ShippedSchema): Promise<
   await createHistory(client)
   const found = await history(client)
   const missing = missingFrom(found, shipped.migrations)
-  const { state, changed, removed } = await compareFunctions(client, shipped)
+  const { state, changed, removed, misowned } = await compareFunctions(client, shipped)
+  await giveToOwners(client, misowned)
   const current = state === 'same' || state === 'newer' || found.length > shipped.migrations.length
   if (missing.length === 0 && current) {
     await client.query('commit')
