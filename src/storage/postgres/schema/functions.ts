@@ -45,7 +45,7 @@ export async function compareFunctions(client: pg.Client, shipped: ShippedSchema
   return { state: same ? 'same' : newer ? 'newer' : 'outdated', appliedBy, changed, removed, misowned }
 }
 
-/** Of the functions whose file names their owner. A security-definer function has the rights of its owner. */
+/** Compares only functions whose file names their owner. A security-definer function has the rights of its owner. */
 async function misownedFunctions(client: pg.Client, functions: readonly SqlFile[]): Promise<MisownedFunction[]> {
   const wanted = functions.map(({ text }) => /^set local role (\w+);/m.exec(text)?.[1] ?? null)
   const { rows } = await client.query<MisownedFunction>(
