@@ -127,8 +127,14 @@ async function serverOf(
       for (const pid of children
         .split('\n')
         .map(Number)
-        .filter((one) => one > 0))
-        process.kill(pid, name)
+        .filter((one) => one > 0)) {
+        try {
+          process.kill(pid, name)
+        } catch (error) {
+          // A process of the server may have ended since the list was made.
+          if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+        }
+      }
     },
     async run(statement, database = 'postgres') {
       const client = new pg.Client({ connectionString: url.replace(/postgres$/, database) })
