@@ -43,7 +43,7 @@ describe('npm run drill', () => {
     expect(backupScripts()).toEqual({
       dump: expect.stringMatching(/^pg_dump [\s\S]*--role=keystride_backup[\s\S]*keystride\.dump\n$/),
       verify: 'keystride backup verify keystride.dump\n',
-      restore: expect.stringMatching(/^createdb [\s\S]*\npg_restore .*keystride\.dump\n$/),
+      restore: expect.stringMatching(/^createdb [\s\S]*\npg_restore .*keystride\.dump\n[^\n]*keystride migrate\n$/),
     })
     expect(rotationCommands()).toEqual({
       create: 'openssl rand -base64 32',

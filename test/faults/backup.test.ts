@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -185,7 +185,23 @@ describe.skipIf(why !== null)('a backup by pg_dump', { timeout: 60_000 }, () => 
       says: /cut-in-its-contents is no backup that pg_restore/,
     },
     'cut-in-its-rows': { make: (name) => cut(name, -400), says: /cut-in-its-rows cannot be restored: / },
-    damaged: { make: (name) => damage(name), says: /damaged cannot be restored: / },
+    'with-damaged-rows': {
+      make: (name) => overwrite(name, (bytes) => bytes.fill(0x55, bytes.length - 600, bytes.length - 536)),
+      says: /with-damaged-rows cannot be restored: /,
+    },
+    'with-another-policy': {
+      make: (name) => replaceIn(name, 'USING ((organization_id = ', 'USING ((organization_id > '),
+      says: /with-another-policy is damaged: it has another definition of policy \w+ /,
+    },
+    'with-another-check': {
+      make: (name) => replaceIn(name, '(n_visible >= 0)', '(n_visible > -9)'),
+      says: /with-another-check is damaged: it has another definition of constraint \w+ \w*n_visible/,
+    },
+    'with-another-function': {
+      make: (name) =>
+        replaceIn(name, "clock_timestamp() + interval '1 minute'", "clock_timestamp() + interval '9 minute'"),
+      says: /with-another-function is damaged: it has another definition of function \w+\(/,
+    },
     foreign: {
       make: async (name) => {
         await primary.run('create table public.diary (day date); grant select on public.diary to public')
@@ -220,13 +236,17 @@ describe.skipIf(why !== null)('a backup by pg_dump', { timeout: 60_000 }, () => 
     },
   }
   const cut = (name: string, at: number) => writeFileSync(name, readFileSync(whole).subarray(0, at))
-  /** Overwrites bytes in the middle of the file, which holds rows. */
-  const damage = (name: string) => {
-    copyFileSync(whole, name)
-    const bytes = readFileSync(name)
-    const middle = bytes.length >> 1
-    writeFileSync(name, bytes.fill(0x55, middle, middle + 64))
+  const overwrite = (name: string, damage: (bytes: Buffer) => unknown) => {
+    const bytes = readFileSync(whole)
+    damage(bytes)
+    writeFileSync(name, bytes)
   }
+  /** The contents, with all definitions as text, come before the rows, which are compressed. */
+  const replaceIn = (name: string, text: string, by: string) =>
+    overwrite(name, (bytes) => {
+      expect(bytes.includes(text)).toBe(true)
+      bytes.write(by, bytes.indexOf(text))
+    })
 
   it.each(Object.keys(damages))('"backup verify" refuses it if it is %s', async (name) => {
     const { make, says } = damages[name] ?? {}

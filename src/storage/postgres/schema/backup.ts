@@ -7,13 +7,15 @@ import { ExpectedFault } from '../../../domain/expected-fault.js'
 import { type Backup, COUNTED } from '../../backup.js'
 import { startEmbedded } from '../embedded/embedded.js'
 import { actAsBackupRole, SCHEMAS } from './backup-role.js'
+import { compareFunctions } from './functions.js'
 import { migrateEmpty, versionOf } from './migrate.js'
 import { ensureRoles } from './roles.js'
+import { shippedSchema } from './shipped-schema.js'
 
 /**
  * Restores a file of `pg_dump` into a temporary embedded PostgreSQL and reads its content. Throws an `ExpectedFault` if the
- * file is not a complete backup of this service: it must have the tables, functions and policies of its schema version, and
- * the rows of each table. Needs `pg_restore` on this machine, and as much space as the database in the folder for temporary
+ * file is not a complete backup of this service: it must have the tables, policies and functions of its schema version, as
+ * this version defines them, and the rows of each table. Needs `pg_restore` on this machine, and as much space as the database in the folder for temporary
  * files. `interrupted` ends it early; the temporary folder is then removed too.
  */
 export async function readBackup(file: string, interrupted: AbortSignal): Promise<Backup> {
@@ -82,13 +84,17 @@ async function requireSchemaParts(file: string, client: pg.Client, url: string, 
   await client.query('create database reference')
   const reference = new URL(url)
   reference.pathname = '/reference'
+  const sameFunctions = (await compareFunctions(client, shippedSchema())).unchanged
   const wanted = await connected(reference.href, async (empty) => {
     await migrateEmpty(empty, migrations)
-    return partsOf(empty)
+    return partsOf(empty, sameFunctions)
   })
-  const found = new Set(await partsOf(client))
-  const missing = [...wanted.filter((part) => !found.has(part)), ...(await missingFunctions(client))]
-  if (missing.length > 0) throw new ExpectedFault(`${file} is incomplete: it lacks ${few(missing)}`)
+  const found = new Map((await partsOf(client, sameFunctions)).map(({ part, definition }) => [part, definition]))
+  const missing = wanted.filter(({ part }) => !found.has(part)).map(({ part }) => part)
+  const lacking = [...missing, ...(await missingFunctions(client))]
+  if (lacking.length > 0) throw new ExpectedFault(`${file} is incomplete: it lacks ${few(lacking)}`)
+  const altered = wanted.filter(({ part, definition }) => found.get(part) !== definition).map(({ part }) => part)
+  if (altered.length > 0) throw new ExpectedFault(`${file} is damaged: it has another definition of ${few(altered)}`)
 }
 
 /** Functions change without a migration, so the backup's own history names those that it must have. */
@@ -99,22 +105,36 @@ async function missingFunctions(client: pg.Client): Promise<string[]> {
   return rows.map(({ part }) => part)
 }
 
-/** Without partitions: a backup has those of other months. */
-async function partsOf(client: pg.Client): Promise<string[]> {
-  const { rows } = await client.query<{ part: string }>(`
+interface Part {
+  readonly part: string
+  readonly definition: string
+}
+
+/** Without partitions: a backup has those of other months. With the bodies of the functions `named`. */
+async function partsOf(client: pg.Client, named: readonly string[]): Promise<Part[]> {
+  const { rows } = await client.query<Part>(
+    `
     with tables as (
       select c.oid from pg_class c where c.relkind in ('r', 'p') and not c.relispartition
         and c.relnamespace in ('keystride'::regnamespace, 'keystride_history'::regnamespace))
-    select 'column ' || attrelid::regclass || '.' || attname || ' ' || format_type(atttypid, atttypmod) as part
-      from pg_attribute join tables on oid = attrelid where attnum > 0 and not attisdropped
-    union all select 'index ' || indexrelid::regclass from pg_index join tables on oid = indrelid
-    union all select 'constraint ' || c.conrelid::regclass || ' ' || c.conname
+    select 'column ' || attrelid::regclass || '.' || attname || ' ' || format_type(atttypid, atttypmod) as part,
+      attnotnull || ' ' || coalesce(pg_get_expr(adbin, adrelid), '') as definition
+      from pg_attribute join tables on oid = attrelid left join pg_attrdef on adrelid = attrelid and adnum = attnum
+      where attnum > 0 and not attisdropped
+    union all select 'index ' || indexrelid::regclass, pg_get_indexdef(indexrelid)
+      from pg_index join tables on oid = indrelid
+    union all select 'constraint ' || c.conrelid::regclass || ' ' || c.conname, pg_get_constraintdef(c.oid)
       from pg_constraint c join tables on tables.oid = c.conrelid where c.contype <> 'n'
-    union all select 'policy ' || p.polrelid::regclass || ' ' || p.polname
+    union all select 'policy ' || p.polrelid::regclass || ' ' || p.polname, concat_ws(' ', polcmd, polpermissive,
+        polroles::regrole[]::text, pg_get_expr(polqual, polrelid), pg_get_expr(polwithcheck, polrelid))
       from pg_policy p join tables on tables.oid = p.polrelid
-    union all select 'trigger ' || t.tgrelid::regclass || ' ' || t.tgname
-      from pg_trigger t join tables on tables.oid = t.tgrelid where not t.tgisinternal`)
-  return rows.map(({ part }) => part)
+    union all select 'trigger ' || t.tgrelid::regclass || ' ' || t.tgname, pg_get_triggerdef(t.oid)
+      from pg_trigger t join tables on tables.oid = t.tgrelid where not t.tgisinternal
+    union all select 'function ' || oid::regprocedure, pg_get_functiondef(oid)
+      from pg_proc where pronamespace = 'keystride'::regnamespace and proname = any ($1) and prokind <> 'a'`,
+    [named],
+  )
+  return rows
 }
 
 async function contentOf(client: pg.Client): Promise<Omit<Backup, 'schema' | 'migrationsMissing'>> {

@@ -11,6 +11,8 @@ interface FunctionChanges {
   readonly appliedBy: string | null
   /** Includes those of `misowned`: their rights are wrong, too. */
   readonly changed: readonly SqlFile[]
+  /** Names of the functions that are the same on both sides. */
+  readonly unchanged: readonly string[]
   /** Names of the database's functions that the version does not have. */
   readonly removed: readonly string[]
   /** Functions that belong to another role than their file says, as after a restore with `--no-owner`; none of a newer version. */
@@ -37,12 +39,14 @@ export async function compareFunctions(client: pg.Client, shipped: ShippedSchema
   const appliedBy = rows[0]?.version ?? null
   const newer = appliedBy !== null && isNewer(appliedBy, shipped.version)
   const misowned = newer ? [] : await misownedFunctions(client, shipped.functions)
+  const differ = shipped.functions.filter(({ name, text }) => found.get(name) !== hash(text))
   const changed = shipped.functions.filter(
-    ({ name, text }) => found.get(name) !== hash(text) || misowned.some((one) => one.name === name),
+    (one) => differ.includes(one) || misowned.some(({ name }) => name === one.name),
   )
+  const unchanged = shipped.functions.filter((one) => !differ.includes(one)).map(({ name }) => name)
   const removed = [...found.keys()].filter((name) => shipped.functions.every((one) => one.name !== name))
   const same = changed.length === 0 && removed.length === 0
-  return { state: same ? 'same' : newer ? 'newer' : 'outdated', appliedBy, changed, removed, misowned }
+  return { state: same ? 'same' : newer ? 'newer' : 'outdated', appliedBy, changed, unchanged, removed, misowned }
 }
 
 /** Compares only functions whose file names their owner. A security-definer function has the rights of its owner. */
