@@ -8,14 +8,14 @@ import { configDefaults, defineConfig } from 'vitest/config'
  * They run with KEYSTRIDE_TESTS=all, and if named on the command line.
  */
 const LONG = [
-  'faults/**',
-  'trust/**',
-  'upgrade/**',
+  'faults/**/*.test.ts',
+  'trust/**/*.test.ts',
+  'upgrade/**/*.test.ts',
   'console/!(console).test.ts',
   'deploy/pod.test.ts',
   'deploy/system-calls.test.ts',
   'deploy/systemd-running.test.ts',
-  'bench/load/**',
+  'bench/load/**/*.test.ts',
   'bench/drill.test.ts',
   'cli/doctor*.test.ts',
   'calibration/adaptation.test.ts',
@@ -24,17 +24,32 @@ const LONG = [
   'packages/client-types.test.ts',
   'packages/tarballs.test.ts',
   'packages/examples.test.ts',
-  'storage/postgres/embedded/**',
+  'storage/postgres/embedded/**/*.test.ts',
   'storage/postgres/hot-plans.test.ts',
 ]
 const isNamed = process.argv.slice(2).some((argument) => argument.startsWith('test/'))
 if (isNamed) process.env.KEYSTRIDE_TESTS = 'all'
 const isWhole = process.env.KEYSTRIDE_TESTS === 'all'
 
+/** The short tests, then the long ones: those that measure how long a fault lasts need the cores. */
+const SUITES = [
+  // Many of the short tests wait for servers and browsers. Loading the modules anew for each file takes a fifth of their processor time.
+  { name: 'short', exclude: LONG, isolate: false, maxWorkers: 3 },
+  ...(isWhole ? [{ name: 'long', include: LONG, isolate: true, maxWorkers: 2 }] : []),
+]
+const inTest = (paths: readonly string[]) => paths.map((path) => `test/${path}`)
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    exclude: [...configDefaults.exclude, ...(isWhole ? [] : LONG.map((path) => `test/${path}`))],
+    projects: SUITES.map(({ include = ['**/*.test.ts'], exclude = [], ...suite }, groupOrder) => ({
+      extends: true,
+      test: {
+        ...suite,
+        include: inTest(include),
+        exclude: [...configDefaults.exclude, ...inTest(exclude)],
+        sequence: { groupOrder },
+      },
+    })),
     globalSetup: ['test/servers/global-setup.ts'],
     testTimeout: 30_000,
     // A machine that others share stands still for a second now and then. What such a pause does to a test, a store taken for
@@ -46,9 +61,5 @@ export default defineConfig({
     },
     hookTimeout: 60_000,
     pool: 'forks',
-    // Loading the modules anew for each file takes a fifth of the processor time of the short tests.
-    isolate: isWhole,
-    // Many of the short tests wait for servers and browsers; those that measure how long a fault lasts need the cores.
-    maxWorkers: isWhole ? 2 : 3,
   },
 })

@@ -32,7 +32,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const serverUrl = given ?? embedded?.url ?? ''
   const pooler = process.env.TEST_POOLER === 'pgbouncer' ? await startPgbouncer(serverUrl) : null
   const databaseUrl = pooler === null ? serverUrl : `${pooler.through(serverUrl)}?prepare=false`
-  const templateDatabase = `keystride_template_${process.pid}`
+  const templateDatabase = `keystride_template_${process.pid}_${project.name}`
   await administer(serverUrl, `create database ${templateDatabase}`)
   await migrate(withDatabase(serverUrl, templateDatabase))
   const redis = await startRedis()
