@@ -31,10 +31,10 @@ const isNamed = process.argv.slice(2).some((argument) => argument.startsWith('te
 if (isNamed) process.env.KEYSTRIDE_TESTS = 'all'
 const isWhole = process.env.KEYSTRIDE_TESTS === 'all'
 
-/** The short tests, then the long ones: those that measure how long a fault lasts need the cores. */
+/** The short tests, then the long ones, which measure how long a fault lasts and need the cores. */
 const SUITES = [
-  // Many of the short tests wait for servers and browsers. Loading the modules anew for each file takes a fifth of their processor time.
-  { name: 'short', exclude: LONG, isolate: false, maxWorkers: 3 },
+  // To load the modules anew for each file takes a fifth of the processor time of the short tests.
+  { name: 'short', exclude: LONG, isolate: false, maxWorkers: isWhole ? 2 : 3 },
   ...(isWhole ? [{ name: 'long', include: LONG, isolate: true, maxWorkers: 2 }] : []),
 ]
 const inTest = (paths: readonly string[]) => paths.map((path) => `test/${path}`)
