@@ -13,8 +13,8 @@ export interface ServerFacts {
   readonly maxConnections: number
   /** Reserved for superusers, included in `maxConnections`. */
   readonly reservedConnections: number
-  /** Connections of clients now. */
-  readonly connections: number
+  /** Connections of clients now, most first. */
+  readonly holders: readonly HolderFacts[]
   /** Limit of the login or of the database; null: none. */
   readonly ownLimit: number | null
   readonly maxWalBytes: number
@@ -26,6 +26,20 @@ export interface ServerFacts {
   readonly dataFolder: string | null
   /** Transactions until row versions must be frozen count from here; autovacuum forces it at 200 million. */
   readonly transactionAge: number
+}
+
+/** Connections of one login, address and program. */
+export interface HolderFacts {
+  /** An IP address as the server sees it, so a pooler's for all that connect through it; otherwise words. */
+  readonly address: string
+  readonly login: string
+  /** `application_name`; may be empty. */
+  readonly application: string
+  readonly connections: number
+  /** The login is that of the service. */
+  readonly own: boolean
+  /** As `own`, from the address of this machine. */
+  readonly here: boolean
 }
 
 /** The schema next to that of this version. */

@@ -1,5 +1,5 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { type AddressInfo, createServer, type Server } from 'node:net'
+import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, connect, createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createSecureContext, createServer as createTls, TLSSocket } from 'node:tls'
@@ -45,9 +45,15 @@ describe.skipIf(noDebian !== null)('the settings of PostgreSQL', { timeout: 120_
   let url: string
   beforeAll(async () => {
     debian = debianPostgres()
+    const data = await debian.initialize('primary')
+    appendFileSync(join(data, 'pg_hba.conf'), 'host all all 127.0.0.0/8 trust\n')
+    // At the start of a segment of the commit log, so that the server makes the segment itself.
+    await debian.run('pg_resetwal', '-x', String(1049 * 2 ** 20), '-D', data)
     server = await debian.serve(
-      await debian.initialize('primary'),
+      data,
       'autovacuum=off',
+      'autovacuum_freeze_max_age=2000000000',
+      'synchronous_commit=off',
       'fsync=off',
       'max_wal_size=256MB',
       'shared_buffers=32MB',
@@ -67,13 +73,63 @@ describe.skipIf(noDebian !== null)('the settings of PostgreSQL', { timeout: 120_
     expect(status).toBe(1)
     expect(bad('database')).toEqual([
       expect.stringMatching(/^problem: fsync is off/),
+      'warning: synchronous_commit is off: a crash loses answered attempts.',
       expect.stringMatching(/^problem: autovacuum is off/),
+      expect.stringMatching(
+        /^problem: The oldest row version is 1,099,9\d\d,\d{3} transactions old; at 2 billion the database stops\.$/,
+      ),
       expect.stringMatching(
         /^problem: The server permits 30 connections, and the processes of this machine open up to 50/,
       ),
       expect.stringMatching(/^note: max_wal_size is 256 MiB/),
       expect.stringMatching(/^note: shared_buffers is 32 MiB/),
     ])
+  })
+
+  it('leave too few connections if other machines hold them', async () => {
+    const env = { ...on(url), DATABASE_POOL: '10' }
+    const found = async () => (await diagnosed(env)).bad('database').join('\n')
+    const releases: (() => Promise<void>)[] = []
+    /** Opens connections from another address, as another machine does. */
+    const hold = async (localAddress: string, n: number, user: string, name: string) => {
+      const relay = createServer((socket) => {
+        const onward = connect({ host: '127.0.0.1', port: server.port, localAddress })
+        for (const one of [socket, onward]) one.on('error', () => {})
+        socket.pipe(onward).pipe(socket)
+      })
+      await new Promise<void>((resolve) => relay.listen(0, '127.0.0.1', resolve))
+      const { port } = relay.address() as AddressInfo
+      const connectionString = `postgres://${user}@127.0.0.1:${port}/service?application_name=${name}`
+      const clients = Array.from({ length: n }, () => new pg.Client({ connectionString }))
+      releases.push(async () => {
+        await Promise.all(clients.map((one) => one.end()))
+        relay.close()
+      })
+      await Promise.all(clients.map((one) => one.connect()))
+    }
+    expect(await found()).not.toContain('connection')
+    try {
+      // The login has 30 connections.
+      await hold('127.0.0.2', 25, 'app', 'keystride')
+      expect(await found()).toContain(
+        'warning: The server permits 30 connections, and the processes of this machine open up to 10 ' +
+          '(PROCESSES x DATABASE_POOL); others leave 5: 25 from 127.0.0.2 (keystride, login app).',
+      )
+      // The server has 57 for all.
+      const hidden = '24 from an address that this login may not see (reports, login keystride)'
+      await hold('127.0.0.3', 24, 'keystride', 'reports')
+      expect(await found()).toContain(`others leave 5: 25 from 127.0.0.2 (keystride, login app), ${hidden}.`)
+      await hold('127.0.0.4', 4, 'app', 'keystride')
+      expect(await found()).toContain(
+        `warning: 54 of 57 connections are in use: 25 from 127.0.0.2 (keystride, login app), ${hidden}, ` +
+          '4 from 127.0.0.4 (keystride, login app), 1 from 127.0.0.1 (unnamed, login app).',
+      )
+    } finally {
+      for (const release of releases) await release()
+    }
+    const others = "select 1 from pg_stat_activity where application_name in ('keystride', 'reports')"
+    await until(async () => (await server.run(others)).length === 0)
+    expect(await found()).not.toContain('connection')
   })
 
   it('include dead rows that no vacuum removes', async () => {
@@ -147,6 +203,22 @@ describe.skipIf(noDebian !== null)('a standby', { timeout: 120_000 }, () => {
         ]),
       )
       expect(bad('replication')).toEqual([])
+
+      const { primary } = pair
+      const waitFor = async (names: string) => {
+        await primary.run(`alter system set synchronous_standby_names = '${names}'`)
+        await primary.run('select pg_reload_conf()')
+        const state = names === '' ? 'async' : 'sync'
+        const standbys = 'select sync_state from pg_stat_replication'
+        await until(async () => (await primary.run(standbys))[0]?.sync_state === state)
+      }
+      await waitFor('')
+      const asynchronous = await diagnosed(on(pair.url))
+      expect(asynchronous.bad('replication')).toEqual([
+        'note: No commit waits for a standby: a promotion may lose attempts and profiles that were answered.',
+      ])
+      expect(asynchronous.status).toBe(0)
+      await waitFor('standby')
       const alone = await diagnosed(on(pair.standby.url))
       expect(alone.bad('database').join('\n')).toMatch(/^problem: The server is a standby, which takes no writes/m)
 
@@ -176,11 +248,70 @@ describe.skipIf(noPooler !== null)('a pooler', { timeout: 120_000 }, () => {
           found: expect.stringMatching(/^A pooler is between .* do not stay prepared/),
         }),
       )
-      const { bad } = await diagnosed({ ...on(url), DATABASE_PREPARE: 'true' })
+      const { bad } = await diagnosed({ ...on(url), DATABASE_PREPARE: 'true', DATABASE_POOL: '100' })
+      // The pooler decides how many connections the server has.
+      expect(bad('database').join('\n')).not.toContain('DATABASE_POOL')
       expect(bad('database').join('\n')).toMatch(/^note: A pooler is between .* DATABASE_PREPARE=true/m)
     } finally {
       await pooler.close()
       await fresh.drop()
+    }
+  })
+
+  describe.skipIf(noDebian !== null)('that accepts connections', { timeout: 60_000 }, () => {
+    let debian: DebianPostgres
+    let server: DebianServer
+    let url: string
+    beforeAll(async () => {
+      debian = debianPostgres()
+      server = await debian.serve(await debian.initialize('behind'))
+      await server.run("create role app superuser login password 'secret-of-app'")
+      url = `postgres://app:secret-of-app@127.0.0.1:${server.port}/postgres`
+    }, 60_000)
+    afterAll(async () => {
+      await server?.kill()
+      debian?.remove()
+    })
+
+    it('is a problem if its pool is used up', async () => {
+      const pooler = await startPgbouncer(url, { default_pool_size: 1 })
+      const other = new pg.Client({ connectionString: pooler.through(url) })
+      try {
+        await other.connect()
+        await other.query('begin')
+        await isProblem(pooler.through(url), 'Query read timeout')
+        await other.query('rollback')
+      } finally {
+        await other.end()
+        await pooler.close()
+      }
+    })
+
+    for (const [title, more] of [
+      ['with server_login_retry=1', {}],
+      ['with the default of server_login_retry', { server_login_retry: null }],
+    ] as const)
+      it(`is a problem if its PostgreSQL was killed, ${title}`, async () => {
+        await server.restart()
+        const pooler = await startPgbouncer(url, more)
+        try {
+          await server.kill()
+          // Once while PgBouncer finds out, once when it knows.
+          const why = '(Query read timeout|server login has been failing|Connection terminated)'
+          for (const _ of [1, 2]) await isProblem(pooler.through(url), why)
+        } finally {
+          await pooler.close()
+        }
+      })
+
+    async function isProblem(through: string, why: string) {
+      const { status, bad, findings } = await diagnosed(on(through))
+      expect(status).toBe(1)
+      const found = `^problem: No database answers: it accepts connections and answers no statement: ${why}`
+      expect(bad('database')).toEqual([expect.stringMatching(found)])
+      const { advice } = findings.find(({ area }) => area === 'database') ?? {}
+      expect(advice).toMatch(/a pooler .* its PostgreSQL is down or its pool is used up/)
+      expect(findings.map(({ area }) => area)).toEqual(expect.arrayContaining(['configuration', 'disk', 'backup']))
     }
   })
 })
@@ -332,7 +463,7 @@ describe('figures that a test cannot provoke', () => {
     expect(replication([], true)).toEqual(['problem'])
     const standby = { name: 's', state: 'streaming', lagBytes: 2 ** 30, synchronous: false }
     const behind = { standbys: [standby], waitsForStandby: false, slots: [], archiveFails: false }
-    expect(levels(checkReplication(behind, false))).toEqual(['warning'])
+    expect(levels(checkReplication(behind, false))).toEqual(['warning', 'note'])
     const two = [
       { host: 'a:1', role: 'primary' },
       { host: 'b:1', role: 'primary' },

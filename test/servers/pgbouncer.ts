@@ -40,7 +40,11 @@ export function whyNoPgbouncer(): string | null {
  */
 const POOL = 6
 
-export async function startPgbouncer(serverUrl: string): Promise<Pgbouncer> {
+/** `more` adds settings, or removes one (null), so that PgBouncer's default applies. */
+export async function startPgbouncer(
+  serverUrl: string,
+  more: Readonly<Record<string, string | number | null>> = {},
+): Promise<Pgbouncer> {
   const server = new URL(serverUrl)
   const folder = mkdtempSync(join(tmpdir(), 'keystride-pgbouncer-'))
   chmodSync(folder, 0o755)
@@ -61,8 +65,9 @@ export async function startPgbouncer(serverUrl: string): Promise<Pgbouncer> {
     // Each database has its own pool, and a test uses one or two databases.
     server_idle_timeout: 2,
     ...(keepsStatements() ? { max_prepared_statements: 0 } : {}),
+    ...more,
   }
-  const lines = Object.entries(settings).map(([name, value]) => `${name} = ${value}`)
+  const lines = Object.entries(settings).flatMap(([name, value]) => (value === null ? [] : `${name} = ${value}`))
   const file = join(folder, 'pgbouncer.ini')
   const databases = ['[databases]', `* = host=${server.hostname} port=${server.port}`]
   writeFileSync(file, [...databases, '[pgbouncer]', ...lines, ''].join('\n'))

@@ -1,6 +1,7 @@
 import type { Config } from '../../process/config.js'
 import type {
   ActivityFacts,
+  HolderFacts,
   MemberFacts,
   ReplicationFacts,
   SchemaFacts,
@@ -19,8 +20,12 @@ const BUFFER_BYTES = 256 * 2 ** 20
 /** A quarter of the transaction ids: autovacuum freezes from 200 million on, so it has been unable to. */
 const TRANSACTION_AGE = 1_000_000_000
 
-/** Settings of the server. `embedded`: the service sets them by itself. */
-export function checkServer(facts: ServerFacts, { processes, databasePool, databaseUrl }: Config): Finding[] {
+/** Settings of the server, which the service sets by itself if it is the embedded one. `pooled`: a pooler is in between. */
+export function checkServer(
+  facts: ServerFacts,
+  { processes, databasePool, databaseUrl }: Config,
+  pooled: boolean,
+): Finding[] {
   const embedded = databaseUrl === null
   const { ok, note, warning, problem } = database
   const findings = [ok(`PostgreSQL ${facts.version} answers.`)]
@@ -47,7 +52,7 @@ export function checkServer(facts: ServerFacts, { processes, databasePool, datab
         'End old transactions and prepared transactions, and run VACUUM.',
       ),
     )
-  findings.push(checkConnections(facts, processes * databasePool))
+  findings.push(checkConnections(facts, pooled ? null : processes * databasePool))
   if (!embedded && facts.maxWalBytes < WAL_BYTES)
     findings.push(
       note(
@@ -65,21 +70,52 @@ export function checkServer(facts: ServerFacts, { processes, databasePool, datab
   return findings
 }
 
-function checkConnections(facts: ServerFacts, wanted: number): Finding {
-  const { maxConnections, reservedConnections, connections, ownLimit } = facts
-  const most = Math.min(maxConnections - reservedConnections, ownLimit ?? Number.POSITIVE_INFINITY)
+/** `wanted`: connections that the processes of this machine open at most; null: a pooler opens them. */
+function checkConnections(
+  { maxConnections, reservedConnections, holders, ownLimit }: ServerFacts,
+  wanted: number | null,
+): Finding {
+  const permitted = maxConnections - reservedConnections
+  const most = Math.min(permitted, ownLimit ?? Number.POSITIVE_INFINITY)
+  const used = total(holders)
+  const elsewhere = holders.filter(({ here }) => !here)
+  const free = Math.min(
+    permitted - total(elsewhere),
+    (ownLimit ?? Number.POSITIVE_INFINITY) - total(elsewhere.filter(({ own }) => own)),
+  )
   const need = `the processes of this machine open up to ${wanted} (PROCESSES x DATABASE_POOL)`
-  if (wanted > most)
+  if (wanted !== null && wanted > most)
     return database.problem(
       `The server permits ${count(most, 'connection')}, and ${need}.`,
       'Raise max_connections, or lower DATABASE_POOL or PROCESSES.',
     )
-  if (connections > 0.9 * (maxConnections - reservedConnections))
+  if (used > 0.9 * permitted)
     return database.warning(
-      `${connections} of ${count(maxConnections, 'connection')} are in use.`,
+      `${used} of ${count(permitted, 'connection')} are in use: ${held(holders)}.`,
       'Raise max_connections, or end connections of other programs.',
     )
-  return database.ok(`The server permits ${count(most, 'connection')}, ${connections} are in use, and ${need}.`)
+  if (wanted !== null && wanted > free)
+    return database.warning(
+      `The server permits ${count(most, 'connection')}, and ${need}; others leave ${Math.max(0, free)}: ${held(elsewhere)}.`,
+      'Raise max_connections or the limit of the login, lower DATABASE_POOL, or end connections of other programs.',
+    )
+  const text = `The server permits ${count(most, 'connection')}, ${used} are in use`
+  return database.ok(wanted === null ? `${text}.` : `${text}, and ${need}.`)
+}
+
+const total = (holders: readonly HolderFacts[]): number =>
+  holders.reduce((sum, { connections }) => sum + connections, 0)
+
+const NAMED = 5
+
+/** The largest holders of connections, such as `40 from 10.0.0.2 (keystride, login app)`. */
+function held(holders: readonly HolderFacts[]): string {
+  const named = holders.slice(0, NAMED).map(({ address, login, application, connections }) => {
+    const program = application === '' ? 'unnamed' : application
+    return `${connections} from ${address} (${program}, login ${login})`
+  })
+  const rest = total(holders.slice(NAMED))
+  return [...named, ...(rest === 0 ? [] : [`${rest} more`])].join(', ')
 }
 
 export function checkPooler(pooler: boolean, { databasePrepare }: Config): Finding {
@@ -140,8 +176,17 @@ export function checkReplication(facts: ReplicationFacts, embedded: boolean): Fi
   const findings = standbys.map(({ name, state, lagBytes, synchronous }) =>
     state !== 'streaming' || lagBytes > LAG_BYTES
       ? warning(`Standby ${name} is ${size(lagBytes)} behind (${state}).`, 'Check its network, disk and log.')
-      : ok(`Standby ${name} is ${size(lagBytes)} behind${synchronous ? ', and commits wait for it' : ''}.`),
+      : ok(
+          `Standby ${name} is ${size(lagBytes)} behind${synchronous && waitsForStandby ? ', and commits wait for it' : ''}.`,
+        ),
   )
+  if (standbys.length > 0 && !waitsForStandby)
+    findings.push(
+      note(
+        'No commit waits for a standby: a promotion may lose attempts and profiles that were answered.',
+        'Set synchronous_standby_names, with two standbys if the loss of one must not stop writes (docs/scaling.md).',
+      ),
+    )
   if (standbys.length === 0 && !embedded)
     findings.push(
       note('The server has no standby.', 'Add one if a lost server must not stop sign-ins (docs/scaling.md).'),

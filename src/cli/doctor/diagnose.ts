@@ -75,7 +75,9 @@ async function openDatabase({ databaseUrl, dataFolder }: Config): Promise<Opened
     return { store: await inspectPostgres(url) }
   } catch (error) {
     const found = `No database answers: ${reasonOf(error)}. Keys, jobs and alerts were not checked.`
-    return { finding: problem(found, 'Check DATABASE_URL, the server and the network.') }
+    const advice =
+      'Check DATABASE_URL, the server and the network; a pooler also answers so while its PostgreSQL is down or its pool is used up.'
+    return { finding: problem(found, advice) }
   }
 }
 
@@ -143,9 +145,11 @@ async function checkDatabase(store: DatabaseInspection, config: Config): Promise
   const database = findingsOf('database')
   const replication = findingsOf('replication')
   const embedded = config.databaseUrl === null
+  const pooler = await store.pooler()
+  const pooled = 'value' in pooler && pooler.value
   return [
-    ...database.ofReading('The server', await store.server(), (facts) => checkServer(facts, config)),
-    ...database.ofReading('Whether a pooler is in between', await store.pooler(), (one) => checkPooler(one, config)),
+    ...database.ofReading('The server', await store.server(), (facts) => checkServer(facts, config, pooled)),
+    ...database.ofReading('Whether a pooler is in between', pooler, (one) => checkPooler(one, config)),
     ...database.ofReading('The schema', await store.schema(), checkSchema),
     ...database.ofReading('The sizes of the tables', await store.tables(), checkTables),
     ...database.ofReading('Idle transactions', await store.activity(), checkActivity),

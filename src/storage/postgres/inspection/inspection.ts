@@ -11,7 +11,10 @@ import { readJobs } from './work.js'
 const CONNECT_MS = 5000
 const STATEMENT_MS = 20_000
 
-/** Connects to the server that takes writes, or else to the first that answers. Rejects as the driver does if none answers. */
+/**
+ * Connects to the server that takes writes, or else to the first that answers a statement: a pooler accepts connections
+ * although its server is down. Rejects within 10 s a server if none does.
+ */
 export async function inspectPostgres(url: string): Promise<DatabaseInspection> {
   const servers = serversOf(url)
   const primary = servers.length === 1 ? null : await findPrimary(servers)
@@ -51,12 +54,23 @@ async function firstOf(urls: readonly string[]): Promise<pg.Client> {
     client.on('error', () => {}) // the statement under way rejects
     try {
       await client.connect()
+      await answers(client)
       return client
     } catch (error) {
       why = error
+      // Not awaited, because a hanging server never closes.
+      void client.end().catch(() => {})
     }
   }
   throw why
+}
+
+async function answers(client: pg.Client): Promise<void> {
+  // Sound: the driver reads it for each statement; its types lack it.
+  const statement = { text: 'select 1', query_timeout: CONNECT_MS } as pg.QueryConfig
+  await client.query(statement).catch((error: Error) => {
+    throw new Error(`it accepts connections and answers no statement: ${error.message}`)
+  })
 }
 
 async function memberOf(url: string): Promise<MemberFacts> {
@@ -74,7 +88,6 @@ async function memberOf(url: string): Promise<MemberFacts> {
   } catch {
     return { host, role: 'unreachable' }
   } finally {
-    // Not awaited, because a hanging server never closes.
-    void client.end().catch(() => {})
+    void client.end().catch(() => {}) // as above
   }
 }

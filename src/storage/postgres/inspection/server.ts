@@ -1,17 +1,16 @@
 import type pg from 'pg'
-import type { ActivityFacts, ReplicationFacts, ServerFacts } from '../../inspection.js'
+import type { ActivityFacts, HolderFacts, ReplicationFacts, ServerFacts } from '../../inspection.js'
 import { only } from './reading.js'
 
 /** Settings as `pg_settings` has them: the view leaves out those that the login may not read. */
 const setting = (name: string): string => `(select setting from pg_settings where name = '${name}')`
 
 export async function readServer(client: pg.Client): Promise<ServerFacts> {
-  const { rows } = await client.query<ServerFacts>(`
+  const { rows } = await client.query<Omit<ServerFacts, 'holders'>>(`
     select split_part(current_setting('server_version'), ' ', 1) as "version",
       current_setting('server_version_num')::int as "versionNumber", pg_is_in_recovery() as "standby",
       current_setting('max_connections')::int as "maxConnections",
       current_setting('superuser_reserved_connections')::int as "reservedConnections",
-      (select count(*)::int from pg_stat_activity where datid is not null) as "connections",
       (select least(nullif(rolconnlimit, -1), nullif(datconnlimit, -1)) from pg_roles, pg_database
         where rolname = session_user and datname = current_database()) as "ownLimit",
       pg_size_bytes(current_setting('max_wal_size'))::float8 as "maxWalBytes",
@@ -19,7 +18,19 @@ export async function readServer(client: pg.Client): Promise<ServerFacts> {
       current_setting('fsync') = 'on' as "fsync", current_setting('autovacuum') = 'on' as "autovacuum",
       current_setting('synchronous_commit') as "synchronousCommit", ${setting('data_directory')} as "dataFolder",
       (select age(datfrozenxid) from pg_database where datname = current_database()) as "transactionAge"`)
-  return only(rows)
+  return { ...only(rows), holders: await readHolders(client) }
+}
+
+/** Address and port of other logins' connections are null unless the login may read them. */
+async function readHolders(client: pg.Client): Promise<HolderFacts[]> {
+  const { rows } = await client.query<HolderFacts>(`
+    select case when client_addr is not null then host(client_addr) when client_port = -1 then 'a local socket'
+        else 'an address that this login may not see' end as "address",
+      coalesce(usename, '') as "login", application_name as "application", count(*)::int as "connections",
+      usename = session_user as "own", usename = session_user and client_addr is not distinct from inet_client_addr() as "here"
+    from pg_stat_activity where datid is not null and usename is not null
+    group by 1, 2, 3, 5, 6 order by 4 desc, 1, 2, 3`)
+  return rows
 }
 
 /** The state of other logins' connections is null unless the login may read it. */
