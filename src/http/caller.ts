@@ -4,9 +4,10 @@ import type { RequestContext } from './request-context.js'
 import type { Route } from './route.js'
 import type { Api, ServerNeeds } from './server-types.js'
 
-/** Throws `degraded` while a store is away. */
-export function refuseWhileDegraded<S>({ degraded }: ServerNeeds<S>): void {
-  if (degraded() !== null) throw new Refusal('degraded', 'the service is degraded: try again shortly')
+/** Throws `degraded` with the reason while a store is away. The reason is no secret: `GET /status` shows it without a key. */
+export function refuseWhileDegraded({ degraded }: Pick<ServerNeeds<unknown>, 'degraded'>): void {
+  const why = degraded()
+  if (why !== null) throw new Refusal('degraded', `the service is ${why}; try again shortly`)
 }
 
 type Holder<S> = Awaited<ReturnType<ServerNeeds<S>['authenticate']>>

@@ -97,7 +97,7 @@ export interface ServerNeeds<S> {
   readonly authenticate: (
     apikey: string,
   ) => Promise<{ readonly organizationId: string; readonly keyId: string; readonly scopes: readonly KeyScope[] } | null>
-  /** Why the service is degraded, for the operators' log; null if it is not. Called once a request: keep it cheap. */
+  /** Why the service is degraded, such as `degraded: Redis out of reach`; null if it is not. Callers see it. Called once a request: keep it cheap. */
   readonly degraded: () => string | null
   /** Absent: every request begins at once. */
   readonly admission?: Admission

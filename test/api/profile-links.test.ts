@@ -304,6 +304,7 @@ describe.each(backEnds)('profile links on $name', ({ redisUrl }) => {
     expect(page.headers.get('retry-after')).toBe('2')
     const step = await other.callLinks('POST', '/typing-patterns', { body: {}, headers: { 'x-link-key': key } })
     expect([step.status, step.json.reason, step.headers.get('retry-after')]).toEqual([503, 'api-failed', '2'])
+    expect(step.json.message).toBe('the service is degraded: PostgreSQL out of reach; try again shortly')
     await other.close()
   })
 

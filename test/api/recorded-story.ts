@@ -372,7 +372,7 @@ async function refusedByServer({ refusals }: Recorder): Promise<void> {
   const key = `apikey: ${goodKey}`
   const json = async (port: number, line: string) => JSON.parse((await askRaw(port, request(line, [key])))?.text ?? '')
   refusals.internal = await json(distressed.server.port, 'DELETE /core/words/any')
-  distressed.degraded = 'no database'
+  distressed.degraded = 'degraded: PostgreSQL out of reach'
   refusals.degraded = await json(distressed.server.port, 'GET /core/users/ann')
   admission.enter('verify')
   const waits = json(full.server.port, 'GET /core/users/ann')

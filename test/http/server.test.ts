@@ -81,11 +81,14 @@ describe('keys', () => {
 
 describe('degraded', () => {
   it('answers 503 with Retry-After on every route that needs a key, and serves the rest', async () => {
-    running.degraded = 'the store is away'
+    running.degraded = 'degraded: PostgreSQL out of reach'
     const refused = await ask(port, request('GET /core/users/ann', [key]))
     expect(refused?.status).toBe(503)
     expect(refused?.headers.get('retry-after')).toBe('2')
-    expect(bodyOf(refused)).toMatchObject({ success: false, reason: 'api-failed' })
+    const message = 'the service is degraded: PostgreSQL out of reach; try again shortly'
+    expect(bodyOf(refused)).toMatchObject({ success: false, reason: 'api-failed', message })
+    for (const path of ['/core/users/ann', '/core/nothing'])
+      expect(bodyOf(await ask(port, request(`GET ${path}`)))).toMatchObject({ reason: 'api-failed', message })
     expect((await ask(port, request('GET /core/status')))?.status).toBe(200)
     expect((await ask(port, request('GET /livez')))?.text).toBe('ok')
     running.degraded = null

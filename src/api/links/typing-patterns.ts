@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { Refusal } from '../../domain/refusal.js'
 import { TypingPattern } from '../../domain/typing-pattern.js'
 import { LanguageWish } from '../../domain/typing-words.js'
+import { refuseWhileDegraded } from '../../http/caller.js'
 import { LanguageHeaders, languageHints, NoParams, PATTERN_BYTES_MAX } from '../core/core-route.js'
 import { RetryAfterField, Words } from '../core/shapes.js'
 import { linkRoute, refuseCrossSite } from './link-route.js'
@@ -46,7 +46,7 @@ export const typeByLink = linkRoute({
   ],
   async handle({ header, headers, query, body, services }) {
     refuseCrossSite(header, services.linksUrl)
-    if (services.degraded() !== null) throw new Refusal('degraded', 'the service is degraded: try again shortly')
+    refuseWhileDegraded(services)
     const { words, warnings, ...step } = await services.linkPage.step(
       headers['X-Link-Key'],
       body,

@@ -70,7 +70,8 @@ describe('GET /system', () => {
   it.skipIf(!hasRedis)('is answered while Redis is unreachable, and names it', async () => {
     await redis?.kill()
     await until(async () => (await system()).json.data.status === 'NOK')
-    expect((await service.dashboard('GET', '/users')).status).toBe(503)
+    const message = 'the service is degraded: Redis out of reach; try again shortly'
+    expect(await service.dashboard('GET', '/users')).toMatchObject({ status: 503, json: { message } })
     const { status, json } = await system()
     expect(status).toBe(200)
     expect(json.data).toMatchObject({
