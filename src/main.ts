@@ -1,5 +1,4 @@
 import './process/navigator.js'
-import { join } from 'node:path'
 import { ExpectedFault } from './domain/expected-fault.js'
 import { DEMO_ORGANIZATION } from './domain/organization.js'
 import { requireKeys } from './flows/organization/encryption-keys.js'
@@ -8,9 +7,9 @@ import { type Apart, serveApart } from './http/serve-apart.js'
 import { createStoreMetrics } from './metrics/store-metrics.js'
 import { type Config, ConfigError, readConfig } from './process/config.js'
 import { connectSupervisor, type Front } from './process/front.js'
-import { commandAt, greeting } from './process/greeting.js'
+import { commandAt, demoFile, greeting, greetingFields } from './process/greeting.js'
 import { boundHeapGrowth } from './process/heap.js'
-import { type Logger, processLog } from './process/log.js'
+import { isJson, type Logger, processLog } from './process/log.js'
 import { superviseFronts } from './process/supervise.js'
 import { unknownVariables } from './process/unknown-variables.js'
 import { version } from './process/version.js'
@@ -94,8 +93,8 @@ async function runFronts(config: Config, log: Logger, stopping: Stopping): Promi
     apart = await serveApart(probes(unready, fronts.metricsText), metricsAt)
   }
   if (config.roles.includes('sso')) await serveSsoHere(config, stores, log, stopping)
-  await greet(config, stores, fronts.port)
-  log.info({ port: fronts.port, processes, version: version() }, 'serving')
+  const greeted = await greet(config, stores, fronts.port)
+  log.info({ port: fronts.port, processes, version: version(), ...greeted }, 'serving')
 }
 
 async function serveHere(config: Config, log: Logger, stopping: Stopping, front: Front | null): Promise<void> {
@@ -122,11 +121,10 @@ async function serveHere(config: Config, log: Logger, stopping: Stopping, front:
   const health = watchStores(stores, log, stopping)
   const server = await serveAll({ config, stores, scoring, health, stopping: stopping.asked, log, front, storeMetrics })
   stopping.onStop(() => server.close())
-  if (front === null) {
-    if (config.roles.includes('sso')) await serveSsoHere(config, stores, log, stopping, health)
-    await greet(config, stores, server.port)
-  } else front.serving()
-  log.info({ port: server.port, version: version(), uws: server.uws }, 'serving')
+  if (front === null && config.roles.includes('sso')) await serveSsoHere(config, stores, log, stopping, health)
+  const greeted = front === null ? await greet(config, stores, server.port) : {}
+  front?.serving()
+  log.info({ port: server.port, version: version(), uws: server.uws, ...greeted }, 'serving')
 }
 
 /** Single sign-on in a process of its own. */
@@ -220,21 +218,25 @@ function stopOnSignal(log: Logger, leadMs: number, moreMs: number) {
   }
 }
 
-/** Prints the addresses. The first start on the embedded PostgreSQL creates a demo organization. */
-async function greet(config: Config, stores: Stores, port: number): Promise<void> {
+/**
+ * Greets the operator: prints the addresses as text, or returns them as fields where every line is JSON. The first start on the
+ * embedded PostgreSQL creates a demo organization.
+ */
+async function greet(config: Config, stores: Stores, port: number): Promise<object> {
   const { publicUrl } = config
   const flows = administration(stores)
   const content = (apikey: string) =>
     `${JSON.stringify({ apikey, core: `${publicUrl}/core`, links: `${publicUrl}/auth`, dashboard: `${publicUrl}/dashboard` }, null, 2)}\n`
-  const file = join(config.dataFolder, 'demo.json')
   const demo = stores.embedded
-    ? await firstOrganization(flows, { name: DEMO_ORGANIZATION, label: 'demo', file, content })
+    ? await firstOrganization(flows, { name: DEMO_ORGANIZATION, label: 'demo', file: demoFile(config), content })
     : null
   // If the list fails, the greeting lacks a hint and the start goes on.
   const organizations = await flows.list().then(
     (all) => all.length,
     () => 1,
   )
+  if (isJson(config.logFormat)) return greetingFields({ config, organizations })
   const command = commandAt(process.argv[1] ?? '')
   process.stdout.write(`${greeting({ config, port, apikey: demo?.apikey ?? null, organizations, command })}\n`)
+  return {}
 }

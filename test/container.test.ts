@@ -253,6 +253,7 @@ describe.skipIf(process.getuid?.() !== 0)('the content of the image', () => {
       ...variables,
       PORT: port,
       HOST: '127.0.0.1',
+      LOG_FORMAT: 'text',
       KEYSTRIDE_DATA: data,
       PROCESSES: '1',
     }

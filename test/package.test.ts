@@ -44,7 +44,13 @@ describe.skipIf(!existsSync('/proc/self/cmdline'))('the package, installed in an
     'serves by `npx keystride serve` with PROCESSES=%s, and leaves nothing running',
     async (processes) => {
       const port = String(await freePort())
-      const env = { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', PORT: port, PROCESSES: processes }
+      const env = {
+        PATH: process.env.PATH ?? '',
+        HOME: process.env.HOME ?? '',
+        PORT: port,
+        PROCESSES: processes,
+        LOG_FORMAT: 'text',
+      }
       const service = spawn('npx', ['keystride', 'serve'], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] })
       const gone = once(service, 'close')
       let output = ''

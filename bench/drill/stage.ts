@@ -68,6 +68,7 @@ export async function openStage(say: (line: string) => void): Promise<Stage> {
       launch(closing, 'bin/start.mjs', /serves on \S+:(\d+)[\s\S]*Next:/, {
         ...env,
         PORT: '0',
+        LOG_FORMAT: 'text',
         PROCESSES: '1',
         // A loaded machine sheds nothing: a drill measures no rate.
         QUEUE_MS: '60000',

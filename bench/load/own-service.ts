@@ -31,6 +31,7 @@ export async function startOwnService(env: NodeJS.ProcessEnv, name: string): Pro
     ...(ownDatabase || env.ENCRYPTION_KEY ? {} : { ENCRYPTION_KEY: randomBytes(32).toString('base64') }),
     ...env,
     PORT: '0',
+    LOG_FORMAT: 'text',
     KEYSTRIDE_DATA: folder,
   }
   // In its own process group: the Ctrl-C that ends a run must not stop the service before the last answers.

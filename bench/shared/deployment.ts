@@ -108,6 +108,7 @@ export async function deploy(name: string): Promise<Deployment> {
           ...settings,
           ...(redis && redisUrl !== null ? { REDIS_URL: redisUrl } : { REDIS_URL: '' }),
           PORT: '0',
+          LOG_FORMAT: 'text',
           PROCESSES: String(processes),
           SCORING: scoring,
           ...env,

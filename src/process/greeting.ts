@@ -13,11 +13,29 @@ interface Greeted {
   readonly command: string
 }
 
+/** The facts of the greeting as fields of a log line. They name the file of the demo key, because a key does not belong in a log. */
+export function greetingFields({ config, organizations }: Pick<Greeted, 'config' | 'organizations'>): object {
+  const { publicUrl, databaseUrl, roles, host } = config
+  return {
+    host,
+    core: `${publicUrl}/core`,
+    links: `${publicUrl}/auth`,
+    dashboard: `${publicUrl}/dashboard`,
+    ...(roles.includes('dashboard') ? { console: `${publicUrl}/console/` } : {}),
+    documentation: `${publicUrl}/core/docs`,
+    ...(databaseUrl === null ? { tryPage: `${publicUrl}/auth/try`, demoKeyFile: demoFile(config) } : {}),
+    organizations,
+  }
+}
+
+/** Holds the key of the demo organization, readable only by its owner. */
+export const demoFile = ({ dataFolder }: Pick<Config, 'dataFolder'>): string => join(dataFolder, 'demo.json')
+
 /** The text that a start prints for the operator: addresses, and the next step. */
 export function greeting({ config, port, apikey, organizations, command }: Greeted): string {
   const { publicUrl } = config
   const embedded = config.databaseUrl === null
-  const file = join(config.dataFolder, 'demo.json')
+  const file = demoFile(config)
   const start = [
     '',
     `Keystride ${version()} serves on ${config.host}:${port}`,

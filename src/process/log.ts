@@ -28,12 +28,16 @@ export const jsonLog = (level: LogLevel, sink: Sink = toDescriptor(1)): Logger =
 export const textLog = (level: LogLevel, color: boolean, sink: Sink = toDescriptor(1)): Logger =>
   logOf(level, textLineIn(color), sink)
 
-/** The log of a process on its standard output. `auto`: text on a terminal, else JSON. */
+/** Whether every line on standard output is JSON. `auto`: text on a terminal, else JSON. */
+export const isJson = (format: LogFormat): boolean => format === 'json' || (format === 'auto' && !isTerminal())
+
+/** The log of a process on its standard output. */
 export function processLog(level: LogLevel, format: LogFormat, env: NodeJS.ProcessEnv): Logger {
-  const terminal = process.stdout.isTTY === true
-  if (format === 'json' || (format === 'auto' && !terminal)) return jsonLog(level)
-  return textLog(level, terminal && !env.NO_COLOR && env.TERM !== 'dumb')
+  if (isJson(format)) return jsonLog(level)
+  return textLog(level, isTerminal() && !env.NO_COLOR && env.TERM !== 'dumb')
 }
+
+const isTerminal = (): boolean => process.stdout.isTTY === true
 
 type Line = (level: number, fields: object, message: string | undefined) => string
 

@@ -32,6 +32,7 @@ export async function startProcess(env: Record<string, string>, root = checkout)
       HOME: process.env.HOME ?? '',
       PORT: port,
       LOG_LEVEL: 'warn',
+      LOG_FORMAT: 'text',
       SCORING_WORKERS: '1',
       PROCESSES: '1',
       // A long queue, so that a loaded machine sheds no request; tests of shedding set their own.
@@ -52,7 +53,7 @@ export async function startProcess(env: Record<string, string>, root = checkout)
   const serving = new Promise<void>((resolve) => {
     const hear = (chunk: Buffer) => {
       output += chunk.toString()
-      if (output.includes('Next: begin a sign-in')) resolve()
+      if (/Next: begin a sign-in|"msg":"serving"/.test(output)) resolve()
     }
     child.stdout.on('data', hear)
     child.stderr.on('data', hear)
