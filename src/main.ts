@@ -10,6 +10,7 @@ import { connectSupervisor, type Front } from './process/front.js'
 import { commandAt, demoFile, greeting, greetingFields } from './process/greeting.js'
 import { boundHeapGrowth } from './process/heap.js'
 import { isJson, type Logger, processLog } from './process/log.js'
+import { createOutageLog, type OutageLog } from './process/outage-log.js'
 import { superviseFronts } from './process/supervise.js'
 import { unknownVariables } from './process/unknown-variables.js'
 import { version } from './process/version.js'
@@ -92,7 +93,7 @@ async function runFronts(config: Config, log: Logger, stopping: Stopping): Promi
     const unready = () => (stopping.asked() ? 'stopping' : fronts.unready())
     apart = await serveApart(probes(unready, fronts.metricsText), metricsAt)
   }
-  if (config.roles.includes('sso')) await serveSsoHere(config, stores, log, stopping)
+  if (config.roles.includes('sso')) await serveSsoHere(config, stores, createOutageLog(log), stopping)
   const greeted = await greet(config, stores, fronts.port)
   log.info({ port: fronts.port, processes, version: version(), ...greeted }, 'serving')
 }
@@ -118,10 +119,12 @@ async function serveHere(config: Config, log: Logger, stopping: Stopping, front:
     }),
   ])
   await requireKeys(stores)
-  const health = watchStores(stores, log, stopping)
-  const server = await serveAll({ config, stores, scoring, health, stopping: stopping.asked, log, front, storeMetrics })
+  const outages = createOutageLog(log)
+  const health = watchStores(stores, outages, stopping)
+  const needs = { config, stores, scoring, health, stopping: stopping.asked, log: outages.log, front, storeMetrics }
+  const server = await serveAll(needs)
   stopping.onStop(() => server.close())
-  if (front === null && config.roles.includes('sso')) await serveSsoHere(config, stores, log, stopping, health)
+  if (front === null && config.roles.includes('sso')) await serveSsoHere(config, stores, outages, stopping, health)
   const greeted = front === null ? await greet(config, stores, server.port) : {}
   front?.serving()
   log.info({ port: server.port, version: version(), uws: server.uws, ...greeted }, 'serving')
@@ -132,16 +135,16 @@ async function serveSsoAlone(config: Config, log: Logger, stopping: Stopping): P
   const stores = await openStores(config, log, { redis: true, schema: config.migrate ? 'migrate' : 'at-least' })
   stopping.onStop(() => stores.close())
   await requireKeys(stores)
-  await serveSsoHere(config, stores, log, stopping)
+  await serveSsoHere(config, stores, createOutageLog(log), stopping)
 }
 
 /** Single sign-on in this process. Its modules are loaded only here. */
 async function serveSsoHere(
   config: Config,
   stores: Stores,
-  log: Logger,
+  outages: OutageLog,
   stopping: Stopping,
-  health: Health = watchStores(stores, log, stopping),
+  health: Health = watchStores(stores, outages, stopping),
 ): Promise<void> {
   const { startSso } = await import('./wiring/serve-sso.js').catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ERR_MODULE_NOT_FOUND') throw error
@@ -149,16 +152,18 @@ async function serveSsoHere(
       'single sign-on needs the optional packages of Keystride: install it without --omit=optional',
     )
   })
-  const server = await startSso({ config, stores, degraded: health.degraded, stopping: stopping.asked, log })
+  const server = await startSso({
+    config,
+    stores,
+    degraded: health.degraded,
+    stopping: stopping.asked,
+    log: outages.log,
+  })
   stopping.onStop(() => server.close())
 }
 
-function watchStores({ checks, clock }: Stores, log: Logger, stopping: Stopping): Health {
-  const health = watchHealth(
-    checks,
-    (why) => (why === null ? log.info('all stores answer again') : log.error({ why }, 'degraded')),
-    clock.skewed,
-  )
+function watchStores({ checks, clock }: Stores, outages: OutageLog, stopping: Stopping): Health {
+  const health = watchHealth(checks, outages.turn, clock.skewed)
   stopping.onStop(async () => health.stop())
   return health
 }

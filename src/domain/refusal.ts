@@ -48,8 +48,10 @@ export class Refusal extends Error {
     readonly kind: RefusalKind,
     message: string,
     readonly retryAfterS?: number,
+    /** The error behind it, for the log: it is not sent. */
+    cause?: unknown,
   ) {
-    super(message)
+    super(message, { cause })
   }
 }
 

@@ -3,6 +3,7 @@ import type { Metric } from 'prom-client'
 import { coreGroups, coreRoutes } from '../api/core-table.js'
 import { dashboardGroups, dashboardRoutes } from '../api/dashboard-table.js'
 import { linkGroups, linkRoutes } from '../api/links-table.js'
+import { reasonOf } from '../domain/error-reason.js'
 import type { Courier } from '../flows/alert/courier.js'
 import { createOutages, type Outages } from '../flows/alert/outages.js'
 import { createUsageMeter, type UsageMeter } from '../flows/insight/usage-meter.js'
@@ -140,7 +141,9 @@ export async function serveAll(given: Needs): Promise<Serving> {
       await apart?.close()
       stopLooking()
       await Promise.all(jobs.map((job) => job.stop()))
-      await meter.flush().catch((error: unknown) => log.warn({ err: error }, 'the last requests were not counted'))
+      await meter
+        .flush()
+        .catch((error: unknown) => log.warn({ why: reasonOf(error) }, 'the last requests were not counted'))
       await tracing?.stop()
     },
   }

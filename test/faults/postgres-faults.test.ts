@@ -76,11 +76,23 @@ describe('services whose PostgreSQL', { timeout: 90_000 }, () => {
   })
 
   it('is killed with kill -9 refuse and recover', async () => {
+    const before = victims.map(({ service }) => service.output().length)
     const rows = await faulty({
       name: 'postmaster kill -9',
       hurt: server.kill,
       heal: server.restart,
     })
+    for (const [i, { service }] of victims.entries()) {
+      const said = service.output().slice(before[i])
+      const lines = said.split('\n').filter((line) => line !== '')
+      const [lost, back] = [
+        'degraded  why=degraded: PostgreSQL out of reach  reason=',
+        'all stores answer again  awayMs=',
+      ]
+      expect(lines.filter((line) => ![lost, back, 'WARN  postgres: '].some((text) => line.includes(text)))).toEqual([])
+      expect(said.split(lost)).toHaveLength(said.split(back).length)
+      expect(said).toMatch(/degraded {2}why=.*reason=.*\n[\s\S]*again {2}awayMs=\d+ {2}failures=\d+/)
+    }
     figure('F06', figureText(rows), KILLED, allHeld(rows))
   })
 

@@ -1,3 +1,5 @@
+import { reasonOf } from '../../domain/error-reason.js'
+
 /** A dependency whose loss degrades the service. */
 export interface Check {
   readonly name: string
@@ -27,15 +29,17 @@ export const PING_MAX_MS = 400
 
 /**
  * Pings every store periodically and keeps the outcome. Pings are frequent while callers ask for the outcome or a store
- * does not answer. `onChange` is called with every change. After each ping `wrong` returns another reason, or null.
+ * does not answer. `onChange` is called with every change, and with the last errors of the lost stores, empty if none. After
+ * each ping `wrong` returns another reason, or null.
  */
 export function watchHealth(
   checks: readonly Check[],
-  onChange: (degraded: string | null) => void,
+  onChange: (degraded: string | null, reason: string) => void,
   wrong: () => string | null = () => null,
 ): Health {
-  const lost = new Set<string>()
-  const listeners = [onChange]
+  /** The last error of each lost store. */
+  const lost = new Map<string, string>()
+  const listeners: (typeof onChange)[] = [onChange]
   let shown: string | null = null
   let stopped = false
   let askedAt = performance.now()
@@ -44,17 +48,22 @@ export function watchHealth(
   let resting = 0
 
   const show = () => {
-    const why = lost.size === 0 ? wrong() : `${[...lost].sort().join(' and ')} out of reach`
+    const why = lost.size === 0 ? wrong() : `${[...lost.keys()].sort().join(' and ')} out of reach`
     const now = why === null ? null : `degraded: ${why}`
     if (now === shown) return
     shown = now
-    for (const listener of listeners) listener(now)
+    for (const listener of listeners) listener(now, [...lost.values()].join('; '))
   }
   const watch = async (check: Check, failedBefore: number) => {
-    const failed = (await answersWithin(check.ping(), PING_MAX_MS)) ? 0 : failedBefore + 1
+    let reason = `no answer within ${PING_MAX_MS} ms`
+    const ping = check.ping()
+    ping.catch((error: unknown) => {
+      reason = reasonOf(error)
+    })
+    const failed = (await answersWithin(ping, PING_MAX_MS)) ? 0 : failedBefore + 1
     if (stopped) return
     if (failed === 0) lost.delete(check.name)
-    if (failed >= LOST_AFTER) lost.add(check.name)
+    if (failed >= LOST_AFTER) lost.set(check.name, reason)
     show()
     later(check, failed)
   }

@@ -74,7 +74,7 @@ export async function connectRedis({ url, log = () => {}, observer = null }: Red
       return await patience.bound(work)
     } catch (error) {
       if (error instanceof ErrorReply && !TRANSIENT.test(error.message)) throw error
-      throw new Refusal('degraded', 'try again later: the session store does not answer')
+      throw new Refusal('degraded', 'try again later: the session store does not answer', undefined, error)
     }
   }
   const send = ({ source, sha1 }: Script, keys: readonly string[], args: readonly string[]): Promise<unknown> =>

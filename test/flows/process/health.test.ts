@@ -5,17 +5,22 @@ describe('the health check of the stores', () => {
   let pings: number
   let well: boolean
   let changes: (string | null)[]
+  let reasons: string[]
   let health: Health
   beforeEach(() => {
     vi.useFakeTimers()
     pings = 0
     well = true
     changes = []
+    reasons = []
     const ping = async () => {
       pings++
-      if (!well) throw new Error('away')
+      if (!well) throw new Error('away', { cause: new Error('ECONNREFUSED') })
     }
-    health = watchHealth([{ name: 'PostgreSQL', ping }], (why) => changes.push(why))
+    health = watchHealth([{ name: 'PostgreSQL', ping }], (why, reason) => {
+      changes.push(why)
+      reasons.push(reason)
+    })
   })
   afterEach(() => {
     health.stop()
@@ -48,6 +53,7 @@ describe('the health check of the stores', () => {
     await pass(650)
     expect(health.degraded()).toBe('degraded: PostgreSQL out of reach')
     expect(changes).toEqual(['degraded: PostgreSQL out of reach'])
+    expect(reasons).toEqual(['away (ECONNREFUSED)'])
   })
 
   it('pings often without calls while a store does not answer', async () => {

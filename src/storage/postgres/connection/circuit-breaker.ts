@@ -232,4 +232,5 @@ function refuseLate<P>(state: State<P>, now: number): void {
   state.waiting = state.waiting.filter((call) => !call.refused)
 }
 
-export const degraded = (why: string) => new Refusal('degraded', `try again later: ${why}`)
+export const degraded = (why: string, cause?: unknown) =>
+  new Refusal('degraded', `try again later: ${why}`, undefined, cause)

@@ -58,6 +58,7 @@ interface PostgresOptions {
 const CONNECT_TIMEOUT_S = 2
 const CLOSE_TIMEOUT_S = 5
 const LOG_EVERY_MS = 1000
+const REPEAT_EVERY_MS = 60_000
 /** Administration has no waiting end user, and may use a database far away. */
 const SYSTEM_PATIENCE_MS = 3000
 
@@ -177,13 +178,16 @@ const openClient = (server: string, { log = () => {}, prepare }: PostgresOptions
     connection: { application_name: APPLICATION_NAME },
   })
 
-/** Logs the server's message behind a refusal, at most once a second: an outage has thousands. */
+/** Logs the server's message behind a refusal, at most once a second, and a repeated one once a minute: an outage has thousands. */
 function logAtIntervals(log: (line: string) => void): (error: unknown) => void {
   let loggedAt = Number.NEGATIVE_INFINITY
+  let lastLine = ''
   return (error) => {
-    if (performance.now() - loggedAt < LOG_EVERY_MS) return
+    const line = `postgres: ${(error as Error).message} (SQLSTATE ${codeOf(error)})`
+    if (performance.now() - loggedAt < (line === lastLine ? REPEAT_EVERY_MS : LOG_EVERY_MS)) return
     loggedAt = performance.now()
-    log(`postgres: ${(error as Error).message} (SQLSTATE ${codeOf(error)})`)
+    lastLine = line
+    log(line)
   }
 }
 

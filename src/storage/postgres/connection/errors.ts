@@ -39,6 +39,6 @@ export const isTransient = (error: unknown): boolean => TRANSIENT.test(codeOf(er
 
 /** Maps every error that means "not now" to `Refusal('degraded')`; other errors are unchanged. */
 export function asRefusal(error: unknown): unknown {
-  if (isLost(error)) return degraded('the database is not reachable')
-  return isTransient(error) ? degraded('the database is not ready') : error
+  if (isLost(error)) return degraded('the database is not reachable', error)
+  return isTransient(error) ? degraded('the database is not ready', error) : error
 }
