@@ -302,9 +302,12 @@ describe.each(backEnds)('profile links on $name', ({ redisUrl }) => {
     const page = await open()
     expect(page.headers.get('content-type')).toMatch(/text\/html/)
     expect(page.headers.get('retry-after')).toBe('2')
-    const step = await other.callLinks('POST', '/typing-patterns', { body: {}, headers: { 'x-link-key': key } })
+    const type = () => other.callLinks('POST', '/typing-patterns', { body: {}, headers: { 'x-link-key': key } })
+    const step = await type()
     expect([step.status, step.json.reason, step.headers.get('retry-after')]).toEqual([503, 'api-failed', '2'])
-    expect(step.json.message).toBe('the service is degraded: PostgreSQL out of reach; try again shortly')
+    await expect
+      .poll(async () => (await type()).json.message, { timeout: 10_000 })
+      .toBe('the service is degraded: PostgreSQL out of reach; try again shortly')
     await other.close()
   })
 
