@@ -14,7 +14,10 @@ export function typingPatternCommand(): Command {
       `text to type: a to z and spaces, preferably ${SUGGESTED_KEY_PRESSES} characters or more`,
       typeable,
     )
-    .addHelpText('after', '\nA pattern is accepted once: the service treats the same typing as a replay.')
+    .addHelpText(
+      'after',
+      '\nAn organization accepts a pattern once: the same typing again is a replay, also for another user. --session gives another one.',
+    )
     .action((options: { person: number; session: number; text?: string }) => {
       const text = options.text ?? suggestWords('en', options.session).join(' ')
       process.stdout.write(`${JSON.stringify(person(options.person).types(text, options.session))}\n`)
