@@ -228,6 +228,7 @@ describe.skipIf(noDebian !== null)('a standby', { timeout: 120_000 }, () => {
         `warning: 127.0.0.1:${pair.standby.port} of DATABASE_URL: no answer.`,
         'note: The server has no standby.',
         expect.stringMatching(/^problem: synchronous_standby_names is set and no synchronous standby/),
+        expect.stringMatching(/^warning: Replication slot standby has no reader/),
       ])
     } finally {
       await pair.close()

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { whyNoStandby } from '../../bench/shared/debian-postgres.js'
 import { connectPostgres } from '../../src/storage/postgres/connection/client.js'
 import { findPrimary, serversOf } from '../../src/storage/postgres/connection/primary.js'
+import { type Pgbouncer, startPgbouncer, whyNoPgbouncer } from '../servers/pgbouncer.js'
 import { type Pair, startPair } from '../servers/standby.js'
 import { backEnds } from '../service.js'
 import { until } from '../storage/fixtures.js'
@@ -13,7 +14,25 @@ import { startProcess } from './service-process.js'
 
 const why = whyNoStandby()
 if (why !== null) console.warn(`\n*** ${why} ***\n`)
+const whyNoPooler = whyNoPgbouncer()
+if (whyNoPooler !== null) console.warn(`\n*** ${whyNoPooler} ***\n`)
 const ATTEMPTS = 'select count(*)::int as n from keystride.authentication'
+
+/** Kills the primary under load and promotes the standby; `alsoKill` ends what is lost with the primary. */
+async function failOver(pair: Pair, victims: Victim[], alsoKill: () => unknown = () => {}) {
+  return injectFault(victims, {
+    name: 'primary kill -9, standby promoted',
+    async hurt() {
+      // Enough attempts that a loss would show.
+      const attempts = async () => Number((await pair.primary.run(ATTEMPTS))[0]?.n)
+      await until(async () => (await attempts()) >= (LONG ? 300 : 20), 60_000)
+      const at = performance.now()
+      await Promise.all([pair.primary.kill(), alsoKill()])
+      return at
+    },
+    heal: () => pair.promote(),
+  })
+}
 
 /** The tests depend on each other: the last one ends the primary. */
 describe.skipIf(why !== null)('a PostgreSQL with a synchronous standby', { timeout: 120_000 }, () => {
@@ -66,18 +85,7 @@ describe.skipIf(why !== null)('a PostgreSQL with a synchronous standby', { timeo
         apikey: made.apikey,
         databaseUrl: () => pair.standby.url,
       })
-    const figures = await injectFault(victims, {
-      name: 'primary kill -9, standby promoted',
-      async hurt() {
-        // Enough attempts that a loss would show.
-        const attempts = async () => Number((await pair.primary.run(ATTEMPTS))[0]?.n)
-        await until(async () => (await attempts()) >= (LONG ? 300 : 20), 60_000)
-        const at = performance.now()
-        await pair.primary.kill()
-        return at
-      },
-      heal: () => pair.promote(),
-    })
+    const figures = await failOver(pair, victims)
     console.log(table('fail-over of PostgreSQL', figures))
     figure('F09', figureText(figures), 'OK within 2 s of the promotion, acknowledged N of N', allHeld(figures))
     for (const { service } of victims) await service.stop()
@@ -87,4 +95,46 @@ describe.skipIf(why !== null)('a PostgreSQL with a synchronous standby', { timeo
     expect(await findPrimary([one ?? ''])).toEqual({ url: one, timeline: 1 })
     expect(await findPrimary([one ?? '', two ?? ''])).toEqual({ url: two, timeline: 2 })
   })
+
+  it('gets its old primary back as a standby by pg_rewind, with what the promoted server wrote', async () => {
+    await pair.primary.run('set synchronous_commit = local; create table keystride_lost ()')
+    await pair.standby.run('create table keystride_kept ()')
+    await pair.primary.kill()
+    await pair.rewind()
+    const tables = () =>
+      pair.primary.run(`select relname from pg_class where relname in ('keystride_lost', 'keystride_kept')`)
+    await until(async () => (await tables()).length > 0)
+    expect(await tables()).toEqual([{ relname: 'keystride_kept' }])
+    expect(await pair.primary.run('select pg_is_in_recovery() as standby')).toEqual([{ standby: true }])
+  })
 })
+
+describe.skipIf(why !== null || whyNoPooler !== null)(
+  'a PgBouncer on each of two servers',
+  { timeout: 120_000 },
+  () => {
+    it('is followed from the lost primary to the promoted standby, with everything acknowledged', async () => {
+      const pair = await startPair()
+      const poolers: Pgbouncer[] = []
+      try {
+        const users = await pair.users()
+        expect(users).toMatch(/^"keystride" "SCRAM-SHA-256\$4096:/)
+        const withPassword = serversOf(pair.url)
+        for (const url of withPassword) poolers.push(await startPgbouncer(url, {}, users))
+        const [one, two] = poolers.map((pooler, n) => new URL(pooler.through(withPassword[n] ?? '')))
+        const made = await deployment(`${one?.href.replace(one.host, `${one.host},${two?.host}`)}`)
+        const service = await startProcess(made.env)
+        const victims = [
+          { name: 'behind PgBouncer', service, apikey: made.apikey, databaseUrl: () => pair.standby.url },
+        ]
+        const figures = await failOver(pair, victims, () => poolers[0]?.kill())
+        console.log(table('fail-over of PostgreSQL behind PgBouncer', figures))
+        expect(allHeld(figures)).toBe(true)
+        await service.stop()
+      } finally {
+        await Promise.all(poolers.map((pooler) => pooler.close()))
+        await pair.close()
+      }
+    })
+  },
+)

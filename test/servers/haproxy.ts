@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { freePort } from '../../src/storage/postgres/embedded/embedded-running.js'
 import { until } from '../storage/fixtures.js'
+import { scalingBlock } from './scaling-page.js'
 
 /** A haproxy before two processes, configured as in docs/scaling.md. */
 export interface Haproxy {
@@ -27,14 +27,11 @@ export function whyNoHaproxy(): string | null {
   return line
 }
 
-const page = fileURLToPath(new URL('../../docs/scaling.md', import.meta.url))
-
 /**
  * The configuration of docs/scaling.md with ports of this machine and a stats socket; `more` is added to the backend.
  */
 function configuration(port: number, servers: readonly [number, number], socket: string, more: string): string {
-  const text = /```haproxy\n([\s\S]*?)```/.exec(readFileSync(page, 'utf8'))?.[1] ?? ''
-  const local = text
+  const local = scalingBlock('haproxy')
     .replace('bind :8080', `bind 127.0.0.1:${port}`)
     .replace('10.0.0.1:8080', `127.0.0.1:${servers[0]}`)
     .replace('10.0.0.2:8080', `127.0.0.1:${servers[1]}`)

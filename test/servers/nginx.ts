@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { freePort } from '../../src/storage/postgres/embedded/embedded-running.js'
 import { until } from '../storage/fixtures.js'
+import { scalingBlock } from './scaling-page.js'
 
 /** An nginx before two processes, configured as in docs/scaling.md. */
 interface Nginx {
@@ -24,15 +24,12 @@ export function whyNoNginx(): string | null {
   return line
 }
 
-const page = fileURLToPath(new URL('../../docs/scaling.md', import.meta.url))
-
 /** Temporary files go into the working folder. */
 const places = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${name};`)
 
 /** The configuration of docs/scaling.md with ports of this machine; `more` is added before its locations. */
 function configuration(port: number, servers: readonly [number, number], more: string): string {
-  const text = /```nginx\n([\s\S]*?)```/.exec(readFileSync(page, 'utf8'))?.[1] ?? ''
-  const local = text
+  const local = scalingBlock('nginx')
     .replace('listen 8080', `listen 127.0.0.1:${port}`)
     .replace('10.0.0.1:8080', `127.0.0.1:${servers[0]}`)
     .replace('10.0.0.2:8080', `127.0.0.1:${servers[1]}`)

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { answers, freePort } from '../../src/storage/postgres/embedded/embedded-running.js'
 import { until } from '../storage/fixtures.js'
+import { scalingBlock, settingsIn } from './scaling-page.js'
 
 /** A PgBouncer in transaction mode before all databases of one server. */
 export interface Pgbouncer {
@@ -40,28 +41,37 @@ export function whyNoPgbouncer(): string | null {
  */
 const POOL = 6
 
-/** `more` adds settings, or removes one (null), so that PgBouncer's default applies. */
+/** Settings of docs/scaling.md that need a value of this machine. */
+const LOCAL = ['listen_addr', 'listen_port', 'auth_file', 'default_pool_size', 'max_client_conn']
+
+/**
+ * Starts it with the configuration of docs/scaling.md. `more` adds settings, or removes one (null), so that PgBouncer's
+ * default applies. `users` is the text of its auth_file, the password of `serverUrl` by default.
+ */
 export async function startPgbouncer(
   serverUrl: string,
   more: Readonly<Record<string, string | number | null>> = {},
+  users?: string,
 ): Promise<Pgbouncer> {
   const server = new URL(serverUrl)
   const folder = mkdtempSync(join(tmpdir(), 'keystride-pgbouncer-'))
   chmodSync(folder, 0o755)
   const port = await freePort()
-  const users = join(folder, 'users.txt')
-  writeFileSync(users, `"${server.username}" "${decodeURIComponent(server.password)}"\n`)
+  const authFile = join(folder, 'users.txt')
+  writeFileSync(authFile, users ?? `"${server.username}" "${decodeURIComponent(server.password)}"\n`)
+  const documented = settingsIn(scalingBlock('ini pgbouncer.ini'))
+  const lacks = [...LOCAL, 'keystride', 'pool_mode'].filter((name) => !(name in documented))
+  if (lacks.length > 0) throw new Error(`docs/scaling.md: pgbouncer.ini without ${lacks.join(', ')}`)
+  const { keystride: _, ...common } = documented
   const settings = {
+    ...common,
     listen_addr: '127.0.0.1',
     listen_port: port,
     unix_socket_dir: '',
-    auth_type: 'scram-sha-256',
-    auth_file: users,
-    pool_mode: 'transaction',
+    auth_file: authFile,
     default_pool_size: POOL,
     server_round_robin: 1,
     max_client_conn: 500,
-    server_login_retry: 1,
     // Each database has its own pool, and a test uses one or two databases.
     server_idle_timeout: 2,
     ...(keepsStatements() ? { max_prepared_statements: 0 } : {}),
