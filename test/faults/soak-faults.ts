@@ -74,7 +74,14 @@ export async function soakDeployment(more: Record<string, string>): Promise<Soak
     lines,
     async revive() {
       await services[0].kill()
-      services[0] = await startMortal()
+      // A start that finds a store late ends with a message, and a supervisor starts it again.
+      for (let n = 1; ; n++)
+        try {
+          services[0] = await startMortal()
+          return
+        } catch (error) {
+          if (n === STARTS) throw error
+        }
     },
     async restartRedis(empty) {
       if (empty) redisFolders += 1
@@ -108,6 +115,8 @@ const HELD_MS = 2000
 /** Time between a kill and the restart, ms. */
 const DOWN_MS = 1000
 const RUDE = 60
+/** Starts of a killed service until it is given up. */
+const STARTS = 5
 
 /**
  * All faults of the soak. `random` returns uniform values in (0, 1); `rude` returns the next request of a client that

@@ -18,7 +18,9 @@ const SEED = Number(process.env.SOAK_SEED ?? 24)
 /** The short form has each fault once, at a low load that leaves the machine to concurrent tests. */
 const EVERY_MS = MEASURED ? 60_000 : 7000
 const FAULTS = MEASURED ? Math.max(1, Math.floor(MINUTES)) : 9
-const SIZE = MEASURED ? { lanes: 64, signers: 256, perSecond: 0 } : { lanes: 16, signers: 24, perSecond: 25 }
+/** `SOAK_PER_SECOND`: requests a second, for a soak that leaves the machine to other work. */
+const PER_SECOND = Number(process.env.SOAK_PER_SECOND ?? 0)
+const SIZE = MEASURED ? { lanes: 64, signers: 256, perSecond: PER_SECOND } : { lanes: 16, signers: 24, perSecond: 25 }
 
 const possible = spawnSync('redis-server', ['--version']).status === 0
 
