@@ -34,20 +34,26 @@ function again(everyMs: number, work: () => Promise<void>): () => Promise<void> 
 interface StatusWatch {
   /** The slowest answer since the last call, ms: the delay by a loaded machine. */
   slowest(): number
-  /** Resolves when every service has answered OK to a request after `since`. */
-  allOk(since: number): Promise<void>
+  /** Resolves when every service has answered OK to a request after `since`, with the last other answer since then, or ''. */
+  allOk(since: number): Promise<string>
   stop(): Promise<void>
 }
 
 export function watchStatus({ ports }: SoakDeployment): StatusWatch {
   let slowest = 0
   const okAt = ports.map(() => 0)
+  let other = { at: 0, answer: '' }
   const stops = ports.map((port, i) => {
     const ask = client(`http://127.0.0.1:${port}/core`, '')
     const stop = again(50, async () => {
       const { status, json, askedAt, ms } = await ask('status', 'GET', '/status')
       if (status === 200) slowest = Math.max(slowest, ms)
       if (json?.status === 'OK') okAt[i] = askedAt
+      else
+        other = {
+          at: askedAt,
+          answer: `${port}: ${status} ${json?.message ?? ''} in ${Math.round(ms)} ms`,
+        }
     })
     return async () => {
       await stop()
@@ -60,7 +66,10 @@ export function watchStatus({ ports }: SoakDeployment): StatusWatch {
       slowest = 0
       return found
     },
-    allOk: (since) => until(async () => okAt.every((at) => at > since), 60_000),
+    async allOk(since) {
+      await until(async () => okAt.every((at) => at > since), 600_000)
+      return other.at > since ? other.answer : ''
+    },
     async stop() {
       await Promise.all(stops.map((stop) => stop()))
     },

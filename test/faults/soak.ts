@@ -208,7 +208,7 @@ async function injectOne({ plan, heard }: Run, { status }: Watches, fault: SoakF
   const from = performance.now()
   await fault.happen()
   const back = performance.now()
-  await status.allOk(back)
+  const other = await status.allOk(back)
   const ok = performance.now()
   const slowest = status.slowest()
   // As in all time figures: a loaded machine delays each turn of the event loop, and a recovery takes a few.
@@ -218,6 +218,7 @@ async function injectOne({ plan, heard }: Run, { status }: Watches, fault: SoakF
     fault: fault.name,
     took: inMs(back - from),
     'OK after': inMs(ok - back),
+    'until then': other,
     'refused or broken': String(heard.failures.length - before),
     'slowest /status': inMs(slowest),
   }
