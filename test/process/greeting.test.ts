@@ -11,7 +11,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 /** All lines that a service prints from its start to its end. Throws where one is not JSON. */
 async function linesOf(env: Record<string, string>) {
   const service = await startProcess({ KEYSTRIDE_DATA: folder, LOG_LEVEL: 'debug', LOG_FORMAT: 'json', ...env })
-  await until(async () => service.output().includes('"documentation"'))
+  await until(async () => service.output().includes('"documentation"'), 60_000)
   await service.stop()
   const lines = service.output().trimEnd().split('\n')
   return { core: service.core, text: service.output(), lines: lines.map((line) => JSON.parse(line)) }
