@@ -106,7 +106,8 @@ export function connectSupervisor(env: NodeJS.ProcessEnv): Front | null {
 }
 
 function send(message: FromFront): void {
-  if (process.connected) process.send?.(message)
+  // Without a callback the error of a message to a supervisor that has just exited would end this process before it has stopped.
+  if (process.connected) process.send?.(message, undefined, undefined, () => {})
 }
 
 /** Sends a message and resolves with the supervisor's answer; undefined if none comes in time. */

@@ -195,7 +195,8 @@ async function answerFront(
   child: ChildProcess,
   message: FromFront,
 ): Promise<void> {
-  const answer = (to: ToFront) => child.connected && child.send(to)
+  // Without a callback the error of a message to a front that has just exited would end this process.
+  const answer = (to: ToFront) => child.connected && child.send(to, () => {})
   if (message.kind === 'ask-metrics') answer({ kind: 'metrics-text', id: message.id, text: await metrics.text(fronts) })
   if (message.kind === 'ask-processes') answer({ kind: 'processes', id: message.id, processes: statesOf(served) })
   if (message.kind === 'spend-rate') {
@@ -230,7 +231,7 @@ function answerOf<K extends FromFront['kind']>(
     }
     const late = setTimeout(() => done(null), withinMs)
     child.on('message', hear)
-    if (child.connected) child.send(message(id))
+    if (child.connected) child.send(message(id), (error) => error !== null && done(null))
     else done(null)
   })
 }

@@ -142,6 +142,26 @@ describe('two processes on one port', () => {
     }
   })
 
+  it('continue if one is killed just before its supervisor asks it for metrics', async () => {
+    for (let round = 0; round < 3; round++) {
+      const [killed = 0] = fronts()
+      service.process.kill('SIGSTOP')
+      const scrapes = Array.from({ length: 6 }, () => countedStatuses().catch(() => null))
+      await delay(300)
+      process.kill(killed, 'SIGKILL')
+      service.process.kill('SIGCONT')
+      await Promise.all(scrapes)
+      await until(() => fronts().length === 2 && !fronts().includes(killed))
+      await until(() =>
+        status()
+          .then((found) => found === 200)
+          .catch(() => false),
+      )
+    }
+    expect(service.process.exitCode).toBe(null)
+    expect(service.output()).not.toContain('uncaughtException')
+  }, 120_000)
+
   it('continue if one hangs, which is killed and restarted', async () => {
     const before = fronts()
     const [hung = 0, other] = before
@@ -204,5 +224,5 @@ describe('two processes on one port', () => {
     await until(() => all.filter(running).length === 0)
     service = await startProcess(env)
     expect(await status()).toBe(200)
-  })
+  }, 120_000)
 })
