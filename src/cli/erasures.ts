@@ -46,7 +46,7 @@ export function erasuresCommand(administer: Administer, env: NodeJS.ProcessEnv):
           await withRetries(() => stores.endEverySession())
           print('every session was ended')
           const outcomes: Record<ErasureOutcome, number> = { erased: 0, absent: 0, known: 0, foreign: 0 }
-          for (const [organizationId, some] of batches(wanted))
+          for (const [organizationId, some] of batches(distinct(wanted)))
             for (const outcome of await withRetries(() => stores.erasures.again(organizationId, some)))
               outcomes[outcome] += 1
           for (const outcome of OUTCOMES) print(`${outcomes[outcome]} ${MEANING[outcome]}`)
@@ -59,6 +59,11 @@ export function erasuresCommand(administer: Administer, env: NodeJS.ProcessEnv):
 }
 
 const AT_A_TIME = 1000
+
+/** Several lists of one database repeat erasures. */
+const distinct = (erasures: readonly Erasure[]): Erasure[] => [
+  ...new Map(erasures.map((one) => [`${one.organizationId} ${one.id}`, one])).values(),
+]
 
 /** Batches of `AT_A_TIME` erasures of one organization. */
 function batches(erasures: readonly Erasure[]): [string, Erasure[]][] {

@@ -1,8 +1,8 @@
 import type { Channel } from '../domain/alert.js'
 import type { ChannelSettings } from '../domain/alert-channels.js'
 
-/** A part of a store as it was read, or the reason why it could not be read; the reason has no secret. */
-export type Reading<T> = { readonly value: T } | { readonly unread: string }
+/** A part of a store as it was read, or the reason why it could not be read, without a secret. `denied`: the login lacks a right. */
+export type Reading<T> = { readonly value: T } | { readonly unread: string; readonly denied: boolean }
 
 /** Settings and state of a database server. Sizes are bytes. */
 export interface ServerFacts {
@@ -89,6 +89,8 @@ interface SlotFacts {
 }
 
 export interface ReplicationFacts {
+  /** The server is itself a standby. */
+  readonly standby: boolean
   readonly standbys: readonly StandbyFacts[]
   /** Commits wait for one of the standbys that this setting names. */
   readonly waitsForStandby: boolean
@@ -147,6 +149,8 @@ export interface StoredKey {
 
 /** A database as its operators see it. Reads in read-only transactions, and changes nothing. Each part is read separately. */
 export interface DatabaseInspection {
+  /** Host and port of the server that is read. */
+  readonly host: string
   /** The server's clock, epoch ms. */
   clock(): Promise<number>
   server(): Promise<Reading<ServerFacts>>

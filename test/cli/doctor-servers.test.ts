@@ -12,7 +12,14 @@ import {
   whyNoStandby,
 } from '../../bench/shared/debian-postgres.js'
 import { addressesIn } from '../../src/cli/doctor/certificates.js'
-import { checkActivity, checkMembers, checkReplication, checkTables } from '../../src/cli/doctor/database.js'
+import {
+  checkActivity,
+  checkMembers,
+  checkReplication,
+  checkSchema,
+  checkTables,
+} from '../../src/cli/doctor/database.js'
+import { findingsOf } from '../../src/cli/doctor/finding.js'
 import { spaceOf } from '../../src/cli/doctor/other-stores.js'
 import { certificate } from '../servers/certificate.js'
 import { type FreshDatabase, freshDatabase } from '../servers/database.js'
@@ -23,7 +30,7 @@ import { smtpSink } from '../servers/sinks.js'
 import { startPair } from '../servers/standby.js'
 import { until } from '../storage/fixtures.js'
 import { keystrideWith } from './command.js'
-import { diagnosed } from './diagnosis.js'
+import { type Diagnosis, diagnosed } from './diagnosis.js'
 
 const KEY = Buffer.alloc(32, 7).toString('base64')
 const folder = mkdtempSync(join(tmpdir(), 'keystride-doctor-'))
@@ -220,7 +227,10 @@ describe.skipIf(noDebian !== null)('a standby', { timeout: 120_000 }, () => {
       expect(asynchronous.status).toBe(0)
       await waitFor('standby')
       const alone = await diagnosed(on(pair.standby.url))
-      expect(alone.bad('database').join('\n')).toMatch(/^problem: The server is a standby, which takes no writes/m)
+      expect(alone.bad('database')).toContain(
+        `problem: ${host(pair.standby)} answers and is a standby, which takes no writes; DATABASE_URL names no primary.`,
+      )
+      expect(alone.bad('replication').join('\n')).not.toMatch(/no standby|no synchronous standby/)
 
       await pair.standby.kill()
       const lost = await diagnosed(on(pair.url))
@@ -230,6 +240,36 @@ describe.skipIf(noDebian !== null)('a standby', { timeout: 120_000 }, () => {
         expect.stringMatching(/^problem: synchronous_standby_names is set and no synchronous standby/),
         expect.stringMatching(/^warning: Replication slot standby has no reader/),
       ])
+      expect(adviceOn(lost, /of DATABASE_URL: no answer/)).toMatch(/^If another server was promoted since, .*pg_rewind/)
+    } finally {
+      await pair.close()
+    }
+  })
+})
+
+const host = ({ port }: DebianServer) => `127.0.0.1:${port}`
+const adviceOn = ({ findings }: Diagnosis, found: RegExp) => findings.find((one) => found.test(one.found))?.advice
+
+describe.skipIf(noDebian !== null || noPooler !== null)('a healthy primary', { timeout: 120_000 }, () => {
+  it('without its pooler is never advised away: both hosts are named, and no right is asked for', async () => {
+    const pair = await startPair()
+    try {
+      expect(await keystrideWith(on(pair.url))('migrate')).toMatchObject({ status: 0 })
+      const pooler = await startPgbouncer(pair.primary.url)
+      const first = new URL(pooler.through(pair.primary.url)).host
+      await pooler.close()
+      const found = await diagnosed(on(pair.url.replace(host(pair.primary), first)))
+      const second = host(pair.standby)
+      expect(found.bad('database')).toContain(
+        `problem: ${second} answers and is a standby, which takes no writes; ${first}: no answer.`,
+      )
+      expect(adviceOn(found, /is a standby, which takes no writes/)).toContain(
+        `First make sure that PostgreSQL at ${first} is off, or bring its pooler back if it runs; promote ${second} only then.`,
+      )
+      expect(found.bad('replication').join('\n')).not.toMatch(/The server has no standby/)
+      // The pooler and the schema are those of the server that answers.
+      expect(found.bad().join('\n')).not.toMatch(/could not be read: .*ECONNREFUSED/)
+      expect(found.findings.map((one) => one.found)).toContain('No pooler is between this machine and the server.')
     } finally {
       await pair.close()
     }
@@ -456,14 +496,14 @@ describe('figures that a test cannot provoke', () => {
     })
     const slot = { name: 's', active: true, lost: false }
     const replication = (slots: Parameters<typeof checkReplication>[0]['slots'], archiveFails = false) =>
-      levels(checkReplication({ standbys: [], waitsForStandby: false, slots, archiveFails }, true))
+      levels(checkReplication({ standby: false, standbys: [], waitsForStandby: false, slots, archiveFails }, true))
     expect(replication([{ ...slot, heldBytes: 2 ** 20 }])).toEqual(['ok'])
     expect(replication([{ ...slot, heldBytes: 2 * 2 ** 30 }])).toEqual(['warning'])
     expect(replication([{ ...slot, heldBytes: 17 * 2 ** 30 }])).toEqual(['problem'])
     expect(replication([{ ...slot, heldBytes: 0, lost: true }])).toEqual(['warning'])
     expect(replication([], true)).toEqual(['problem'])
     const standby = { name: 's', state: 'streaming', lagBytes: 2 ** 30, synchronous: false }
-    const behind = { standbys: [standby], waitsForStandby: false, slots: [], archiveFails: false }
+    const behind = { standby: false, standbys: [standby], waitsForStandby: false, slots: [], archiveFails: false }
     expect(levels(checkReplication(behind, false))).toEqual(['warning', 'note'])
     const two = [
       { host: 'a:1', role: 'primary' },
@@ -475,6 +515,20 @@ describe('figures that a test cannot provoke', () => {
     expect(levels(checkTables([{ ...table, deadRows: 450_000 }]))).toEqual(['ok', 'warning'])
     const space = (free: number, total = 100) => spaceOf('it', free, total).level
     expect([space(20), space(10), space(3), space(0, 0)]).toEqual(['ok', 'warning', 'problem', 'note'])
+  })
+
+  it('advise rights only for a missing right, and the migration if the message names it', () => {
+    const advice = (denied: boolean) =>
+      findingsOf('database').ofReading('It', { unread: 'why', denied }, () => [])[0]?.advice
+    expect([advice(true), advice(false)]).toEqual([
+      expect.stringMatching(/the right/),
+      expect.not.stringMatching(/right/),
+    ])
+    const schema = (unfit: string) => checkSchema({ found: '9_z', wanted: '9_z', migrationsMissing: 0, unfit }).advice
+    expect(schema('2 functions belong to a instead of b: run "keystride migrate" first')).toMatch(
+      /^Run "keystride migrate"/,
+    )
+    expect(schema('the schema is newer: use the version of Keystride that made it')).toMatch(/^Run the version/)
   })
 
   it('the hosts of a connection string are found without its secrets', () => {

@@ -144,7 +144,7 @@ describe.skipIf(why !== null)('a database that is lost', { timeout: LONG ? 1_800
         (await server.run(`select count(*)::int as n from keystride.account where user_ref like 'erased-%'`))[0]?.n,
       )
     expect(await there(), 'the backup has them').toBe(ERASED)
-    const ran = await keystride('erasures', 'apply', list)
+    const ran = await keystride('erasures', 'apply', list, list)
     expect(ran, ran.stderr).toMatchObject({ status: 0 })
     expect(ran.stdout).toContain(`\n${ERASED + 1} erased again\n1 erased before the backup was made\n0 that`)
     expect((await keystride('erasures', 'apply', list)).stdout).toContain(

@@ -31,13 +31,6 @@ export function checkServer(
   const findings = [ok(`PostgreSQL ${facts.version} answers.`)]
   if (facts.versionNumber < OLDEST_VERSION)
     findings.push(problem(`PostgreSQL ${facts.version} is too old.`, 'Use PostgreSQL 14 or newer.'))
-  if (facts.standby)
-    findings.push(
-      problem(
-        'The server is a standby, which takes no writes.',
-        'Promote it, or add the primary to DATABASE_URL as another host:port.',
-      ),
-    )
   if (!facts.fsync) findings.push(problem('fsync is off: a power failure destroys the database.', 'Set fsync = on.'))
   if (facts.synchronousCommit === 'off')
     findings.push(
@@ -135,7 +128,12 @@ export function checkSchema({ found, wanted, migrationsMissing, unfit }: SchemaF
       `The schema is at ${found ?? 'no version'}, this build wants ${wanted}: ${count(migrationsMissing, 'migration')} missing.`,
       'Run "keystride migrate", or start the service, which migrates unless MIGRATE=off.',
     )
-  return database.problem(`The schema does not fit: ${unfit}.`, 'Run the version of Keystride that the message names.')
+  return database.problem(
+    `The schema does not fit: ${unfit}.`,
+    unfit.includes('keystride migrate')
+      ? 'Run "keystride migrate" with this build.'
+      : 'Run the version of Keystride that the message names.',
+  )
 }
 
 /** Autovacuum starts at a fifth of the rows and 50; twice that and some is a table that it does not keep up with. */
@@ -172,7 +170,7 @@ const HELD_PROBLEM_BYTES = 16 * 2 ** 30
 
 export function checkReplication(facts: ReplicationFacts, embedded: boolean): Finding[] {
   const { ok, note, warning, problem } = replication
-  const { standbys, waitsForStandby, slots, archiveFails } = facts
+  const { standby, standbys, waitsForStandby, slots, archiveFails } = facts
   const findings = standbys.map(({ name, state, lagBytes, synchronous }) =>
     state !== 'streaming' || lagBytes > LAG_BYTES
       ? warning(`Standby ${name} is ${size(lagBytes)} behind (${state}).`, 'Check its network, disk and log.')
@@ -187,11 +185,11 @@ export function checkReplication(facts: ReplicationFacts, embedded: boolean): Fi
         'Set synchronous_standby_names, with two standbys if the loss of one must not stop writes (docs/scaling.md).',
       ),
     )
-  if (standbys.length === 0 && !embedded)
+  if (standbys.length === 0 && !embedded && !standby)
     findings.push(
       note('The server has no standby.', 'Add one if a lost server must not stop sign-ins (docs/scaling.md).'),
     )
-  if (waitsForStandby && standbys.every(({ synchronous }) => !synchronous))
+  if (!standby && waitsForStandby && standbys.every(({ synchronous }) => !synchronous))
     findings.push(
       problem(
         'synchronous_standby_names is set and no synchronous standby is connected: no commit returns.',
@@ -217,6 +215,23 @@ export function checkReplication(facts: ReplicationFacts, embedded: boolean): Fi
   return findings
 }
 
+/** `host` is the server that was read: a standby only if no server of `members` takes writes. */
+export function checkRole(standby: boolean, host: string, members: readonly MemberFacts[]): Finding {
+  if (!standby) return database.ok(`${host} takes writes.`)
+  const lost = members.filter(({ role }) => role === 'unreachable').map((one) => one.host)
+  const text = `${host} answers and is a standby, which takes no writes`
+  const risk = 'Two servers that take writes lose data (docs/scaling.md, "A fail-over").'
+  if (lost.length > 0)
+    return database.problem(
+      `${text}; ${lost.join(', ')}: no answer.`,
+      `First make sure that PostgreSQL at ${lost.join(', ')} is off, or bring its pooler back if it runs; promote ${host} only then. ${risk}`,
+    )
+  return database.problem(
+    `${text}; DATABASE_URL names no primary.`,
+    `Add the primary to DATABASE_URL as another host:port, or make sure that it is off; promote ${host} only then. ${risk}`,
+  )
+}
+
 export function checkMembers(members: readonly MemberFacts[]): Finding[] {
   if (members.length < 2) return []
   const primaries = members.filter(({ role }) => role === 'primary')
@@ -227,7 +242,8 @@ export function checkMembers(members: readonly MemberFacts[]): Finding[] {
       : [
           replication.warning(
             `${lost.join(', ')} of DATABASE_URL: no answer.`,
-            'Start it: no other server can take over.',
+            'If another server was promoted since, bring it back as a standby by pg_rewind and never by a plain start ' +
+              '(docs/scaling.md, "A fail-over"); otherwise start it, or its pooler.',
           ),
         ]),
     ...(primaries.length > 1

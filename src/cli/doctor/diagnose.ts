@@ -14,6 +14,7 @@ import {
   checkMembers,
   checkPooler,
   checkReplication,
+  checkRole,
   checkSchema,
   checkServer,
   checkTables,
@@ -146,14 +147,18 @@ async function checkDatabase(store: DatabaseInspection, config: Config): Promise
   const replication = findingsOf('replication')
   const embedded = config.databaseUrl === null
   const pooler = await store.pooler()
+  const members = await store.members()
   const pooled = 'value' in pooler && pooler.value
   return [
-    ...database.ofReading('The server', await store.server(), (facts) => checkServer(facts, config, pooled)),
+    ...database.ofReading('The server', await store.server(), (facts) => [
+      ...checkServer(facts, config, pooled),
+      checkRole(facts.standby, store.host, members),
+    ]),
     ...database.ofReading('Whether a pooler is in between', pooler, (one) => checkPooler(one, config)),
     ...database.ofReading('The schema', await store.schema(), checkSchema),
     ...database.ofReading('The sizes of the tables', await store.tables(), checkTables),
     ...database.ofReading('Idle transactions', await store.activity(), checkActivity),
-    ...checkMembers(await store.members()),
+    ...checkMembers(members),
     ...replication.ofReading('Replication', await store.replication(), (facts) => checkReplication(facts, embedded)),
   ]
 }

@@ -27,7 +27,14 @@ export function findingsOf(area: string) {
     /** The findings of a value; a note if it could not be read, which is never ok. */
     ofReading: <T>(what: string, reading: Reading<T>, check: (value: T) => Finding | readonly Finding[]): Finding[] =>
       'unread' in reading
-        ? [note(`${what} could not be read: ${reading.unread}.`, 'Give the login the right, or check it by hand.')]
+        ? [
+            note(
+              `${what} could not be read: ${reading.unread}.`,
+              reading.denied
+                ? 'Give the login the right, or check it by hand.'
+                : 'Correct what the reason names, and run this again.',
+            ),
+          ]
         : [check(reading.value)].flat(),
   }
 }

@@ -31,7 +31,8 @@ export async function inspectRedis(url: string): Promise<SessionStoreInspection>
       try {
         return { value: (await bounded(client.infos())).map(factsOf) }
       } catch (error) {
-        return { unread: (error as Error).message }
+        const { message } = error as Error
+        return { unread: message, denied: message.startsWith('NOPERM') }
       }
     },
     close: () => client.destroy(),

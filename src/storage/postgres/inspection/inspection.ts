@@ -18,8 +18,7 @@ const STATEMENT_MS = 20_000
 export async function inspectPostgres(url: string): Promise<DatabaseInspection> {
   const servers = serversOf(url)
   const primary = servers.length === 1 ? null : await findPrimary(servers)
-  const client = await firstOf(primary === null ? servers : [primary.url])
-  const server = primary?.url ?? servers[0] ?? url
+  const { client, server } = await firstOf(primary === null ? servers : [primary.url])
   const { asLogin, asMonitor, asSystem } = createReader(client)
   return {
     async clock() {
@@ -28,6 +27,7 @@ export async function inspectPostgres(url: string): Promise<DatabaseInspection> 
       )
       return rows[0]?.now ?? Number.NaN
     },
+    host: new URL(server).host,
     server: () => asMonitor(readServer),
     members: () => Promise.all(servers.map(memberOf)),
     pooler: () => read(() => poolerBetween(server)),
@@ -43,7 +43,7 @@ export async function inspectPostgres(url: string): Promise<DatabaseInspection> 
   }
 }
 
-async function firstOf(urls: readonly string[]): Promise<pg.Client> {
+async function firstOf(urls: readonly string[]): Promise<{ client: pg.Client; server: string }> {
   let why: unknown
   for (const url of urls) {
     const client = new pg.Client({
@@ -55,7 +55,7 @@ async function firstOf(urls: readonly string[]): Promise<pg.Client> {
     try {
       await client.connect()
       await answers(client)
-      return client
+      return { client, server: url }
     } catch (error) {
       why = error
       // Not awaited, because a hanging server never closes.

@@ -1,13 +1,19 @@
 import type pg from 'pg'
 import type { Reading } from '../../inspection.js'
 
+const INSUFFICIENT_PRIVILEGE = '42501'
+
+/** The server answered, and left out what the login may not see. */
+export class NotShown extends Error {}
+
 /** Runs work of one reading. Its error becomes the reason, without the values of a statement. */
 export async function read<T>(work: () => Promise<T>): Promise<Reading<T>> {
   try {
     return { value: await work() }
   } catch (error) {
     const { code, message } = error as { code?: string; message: string } // what pg rejects with
-    return { unread: code === undefined ? message : `${message} (${code})` }
+    const denied = code === INSUFFICIENT_PRIVILEGE || error instanceof NotShown
+    return { unread: code === undefined ? message : `${message} (${code})`, denied }
   }
 }
 

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { ActivityFacts, HolderFacts, ReplicationFacts, ServerFacts } from '../../inspection.js'
-import { only } from './reading.js'
+import { NotShown, only } from './reading.js'
 
 /** Settings as `pg_settings` has them: the view leaves out those that the login may not read. */
 const setting = (name: string): string => `(select setting from pg_settings where name = '${name}')`
@@ -41,7 +41,7 @@ export async function readActivity(client: pg.Client): Promise<ActivityFacts> {
     select (select count(*)::int from idle) as "idleInTransaction", (select coalesce(max(s), 0)::float8 from idle) as "oldestS",
       (select count(*)::int from pg_stat_activity where datid is not null and state is null) as "hidden"`)
   const { hidden, ...facts } = only(rows)
-  if (hidden > 0) throw new Error(`the login may not see ${hidden} connections of other logins: grant it pg_monitor`)
+  if (hidden > 0) throw new NotShown(`the login may not see ${hidden} connections of other logins: grant it pg_monitor`)
   return facts
 }
 
@@ -56,19 +56,21 @@ export async function readReplication(client: pg.Client): Promise<ReplicationFac
       pg_wal_lsn_diff(case when pg_is_in_recovery() then pg_last_wal_receive_lsn() else pg_current_wal_lsn() end, replay_lsn)::float8 as lag
     from pg_stat_replication order by application_name`)
   if (standbys.some(({ state }) => state === null))
-    throw new Error('the login may not see the state of replication: grant it pg_monitor')
+    throw new NotShown('the login may not see the state of replication: grant it pg_monitor')
   const { rows: slots } = await client.query<ReplicationFacts['slots'][number]>(`
     select slot_name as "name", active, wal_status = 'lost' as "lost",
       coalesce(pg_wal_lsn_diff(case when pg_is_in_recovery() then pg_last_wal_receive_lsn() else pg_current_wal_lsn() end,
         restart_lsn), 0)::float8 as "heldBytes"
     from pg_replication_slots order by slot_name`)
-  const { rows } = await client.query<{ waits: boolean; archive_fails: boolean }>(`
-    select current_setting('synchronous_standby_names') <> '' and current_setting('synchronous_commit') not in ('off', 'local') as waits,
+  const { rows } = await client.query<{ standby: boolean; waits: boolean; archive_fails: boolean }>(`
+    select pg_is_in_recovery() as standby,
+      current_setting('synchronous_standby_names') <> '' and current_setting('synchronous_commit') not in ('off', 'local') as waits,
       current_setting('archive_mode') <> 'off'
         and coalesce(last_failed_time > coalesce(last_archived_time, '-infinity'), false) as archive_fails
     from pg_stat_archiver`)
-  const { waits, archive_fails: archiveFails } = only(rows)
+  const { standby, waits, archive_fails: archiveFails } = only(rows)
   return {
+    standby,
     standbys: standbys.map(({ name, state, lag, sync }) => ({
       name,
       state: state ?? '',
