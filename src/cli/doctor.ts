@@ -5,10 +5,10 @@ import type { DiagnosisOptions } from './doctor/diagnose.js'
 import { count, type Finding } from './doctor/finding.js'
 import { table } from './table.js'
 
-/** `keystride doctor`: checks the deployment, and says what to do. */
+/** `keystride doctor`: checks what the service needs, and says what to do. */
 export const doctorCommand = (env: NodeJS.ProcessEnv): Command =>
   new Command('doctor')
-    .description('check configuration, stores, keys, certificates, jobs and backups, and say what to do')
+    .description('check what the service needs: configuration, stores, keys, certificates, jobs and backups')
     .option('--backup <path>', 'a backup file, or the folder of the backups: checks age and size of the newest')
     .option('--backup-max-age <hours>', 'age from which a backup, or a list of erasures, is a warning', hours, 26)
     .option('--erasures <file>', 'the latest output of "erasures export": checks its age, and whether it is whole')
@@ -27,7 +27,7 @@ export const doctorCommand = (env: NodeJS.ProcessEnv): Command =>
 const NOTES = `
 The levels are ok, note, warning and problem. A check that could not be done is a note, never ok. The exit status is 1 if there is a
 problem, else 0. Run it with the environment of the service, on its machine. It changes nothing, prints no secret, and goes on with the
-other checks while a store is down. It connects to the servers of alert channels by TLS, and sends them no message.`
+other checks while a store is down. It does not check whether the service serves: GET /readyz of each process does. It connects to the servers of alert channels by TLS, and sends them no message.`
 
 function report(findings: readonly Finding[]): string {
   const rows = findings.flatMap(({ area, level, found, advice }) => [

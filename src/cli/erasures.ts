@@ -90,7 +90,7 @@ const MEANING: Record<ErasureOutcome, string> = {
 }
 
 const PROCEDURE = `
-A backup brings back people who were deleted after it was made. Store the output of "erasures export" next to the backups,
+A backup brings back people who were deleted after it was made. Store the output of "erasures export" apart from the backups,
 regularly: deletions after the latest list must be repeated by hand. After a restore, before the service starts:
   1. keystride erasures apply <the latest list, or several>
   2. start the service

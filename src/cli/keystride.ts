@@ -33,7 +33,7 @@ const COMMANDS: readonly Entry[] = [
   },
   {
     name: 'doctor',
-    what: 'check configuration, stores, keys, certificates, jobs and backups, and say what to do',
+    what: 'check what the service needs: configuration, stores, keys, certificates, jobs and backups',
     load: async (env) => (await import('./doctor.js')).doctorCommand(env),
   },
   {

@@ -61,7 +61,7 @@ describe.skipIf(!redisIsHere())('a healthy deployment', { timeout: 120_000 }, ()
     const password = new URL(fresh.url).password
     expect(password.length).toBeGreaterThan(10)
     const backup = join(folder, 'keystride.dump')
-    writeFileSync(backup, 'x'.repeat(5000))
+    writeFileSync(backup, `PGDMP${'x'.repeat(5000)}`)
     const list = join(folder, 'erasures.jsonl')
     writeFileSync(list, (await keystrideWith(env)('erasures', 'export')).stdout)
     const options = ['--backup', backup, '--erasures', list]
@@ -339,12 +339,31 @@ describe('backups', { timeout: 120_000 }, () => {
     at('new.dump', 2)
     expect(await look(backups)).toMatch(/^note: No list of erasures/)
     expect(await look(join(backups, 'old.dump'))).toMatch(/^warning: The newest backup is .*old\.dump/)
-    at('empty.dump', 1, '')
-    expect(await look(backups)).toMatch(/^problem: The newest backup is .*empty\.dump, 0 bytes.* it is empty/)
     expect(await look(join(backups, 'none'))).toMatch(/^problem: --backup .* cannot be read \(ENOENT\)/)
     mkdirSync(join(backups, 'directory'))
     at('directory/toc.dat', 0)
     expect(await look(backups)).toMatch(/^note: No list of erasures/)
+  })
+
+  it('are not hidden by other files, which are counted', async () => {
+    at('old.dump', 70)
+    at('erasures-1.jsonl', 0, '{"erasures":0}')
+    at('empty.dump', 0, '')
+    at('new.dump.part', 0)
+    expect(await look(backups)).toMatch(
+      /^warning: The newest backup is .*old\.dump, 5 bytes, 3 days old; the limit is 26 h; 3 other files skipped\.$/,
+    )
+    rmSync(join(backups, 'old.dump'))
+    expect(await look(backups)).toMatch(/^problem: There is no backup in .*; 3 other files skipped\.$/)
+    expect(await look(join(backups, 'empty.dump'))).toMatch(
+      /^problem: There is no backup in .*empty\.dump; 1 other file/,
+    )
+    for (const mark of ['backup_label', 'base.tar.gz']) {
+      mkdirSync(join(backups, mark, 'deep'), { recursive: true })
+      at(`${mark}/${mark}`, 50, 'text')
+      at(`${mark}/deep/file`, 0, 'more')
+      expect(await look(join(backups, mark))).toMatch(/^warning: The newest backup is .*, 8 bytes, 2 days old/)
+    }
   })
 
   it('are a problem next to the encryption key', async () => {

@@ -1,8 +1,8 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } from 'node:fs'
 import { join, resolve, sep } from 'node:path'
 import type { Reading } from '../../storage/inspection.js'
 import { wholeErasureList } from '../erasure-list.js'
-import { type Finding, findingsOf, size, span } from './finding.js'
+import { count, type Finding, findingsOf, size, span } from './finding.js'
 
 const { ok, note, warning, problem } = findingsOf('backup')
 
@@ -16,28 +16,34 @@ interface BackupFile {
 /** Checks the newest backup at `path`, a file or a folder. `keyFiles` are the files that hold encryption keys. */
 export function checkBackup(path: string | undefined, maxAgeH: number, keyFiles: readonly string[]): Finding[] {
   if (path === undefined) return [note('No backup was looked at.', 'Name the folder of the backups with --backup.')]
-  let newest: BackupFile | null
+  let found: Found
   try {
-    newest = newestOf(path)
+    found = backupsAt(path)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException // what node:fs throws
     return [problem(`--backup ${path} cannot be read (${code}).`, 'Name an existing file or folder.')]
   }
+  const { newest, others } = found
+  const skipped = others === 0 ? '' : `; ${count(others, 'other file')} skipped`
   if (newest === null)
-    return [problem(`There is no backup in ${path}.`, 'Make one: docs/operations.md has the commands.')]
-  return [ageOf(newest, maxAgeH), ...keysNextTo(path, keyFiles)]
+    return [
+      problem(
+        `There is no backup in ${path}${skipped}.`,
+        'Make one by pg_dump --format=custom or pg_basebackup: docs/operations.md has the commands.',
+      ),
+    ]
+  return [ageOf(newest, maxAgeH, skipped), ...keysNextTo(path, keyFiles)]
 }
 
-function ageOf({ file, bytes, at }: BackupFile, maxAgeH: number): Finding {
+function ageOf({ file, bytes, at }: BackupFile, maxAgeH: number, skipped: string): Finding {
   const ageS = (Date.now() - at) / 1000
   const text = `The newest backup is ${file}, ${size(bytes)}, ${span(ageS)} old`
-  if (bytes === 0) return problem(`${text}: it is empty.`, 'Make a new one, and read what pg_dump says.')
   if (ageS > maxAgeH * 3600)
     return warning(
-      `${text}; the limit is ${span(maxAgeH * 3600)}.`,
+      `${text}; the limit is ${span(maxAgeH * 3600)}${skipped}.`,
       'Make a backup, and check the job that makes them.',
     )
-  return ok(`${text}.`)
+  return ok(`${text}${skipped}.`)
 }
 
 function keysNextTo(path: string, keyFiles: readonly string[]): Finding[] {
@@ -52,23 +58,49 @@ function keysNextTo(path: string, keyFiles: readonly string[]): Finding[] {
     )
 }
 
-/** A folder may be one backup (`pg_dump --format=directory`) or hold several. A name that ends in `.part` is incomplete. */
-function newestOf(path: string): BackupFile | null {
-  const one = backupAt(path)
-  if (one !== null) return one
-  const found = readdirSync(path)
-    .filter((name) => !name.endsWith('.part'))
-    .flatMap((name) => backupAt(join(path, name)) ?? [])
-  return found.sort((a, b) => b.at - a.at)[0] ?? null
+interface Found {
+  readonly newest: BackupFile | null
+  /** Files and folders that are no backup, those whose name ends in `.part` included. */
+  readonly others: number
 }
 
+/** A folder may be one backup or hold several. */
+function backupsAt(path: string): Found {
+  const one = backupAt(path)
+  if (one !== null) return { newest: one, others: 0 }
+  if (!statSync(path).isDirectory()) return { newest: null, others: 1 }
+  const all = readdirSync(path).map((name) => (name.endsWith('.part') ? null : backupAt(join(path, name))))
+  const found = all.filter((each) => each !== null).sort((a, b) => b.at - a.at)
+  return { newest: found[0] ?? null, others: all.length - found.length }
+}
+
+/** Files that a folder of `pg_dump --format=directory` or of `pg_basebackup` has. */
+const MARKS = /^(toc\.dat|backup_label|base\.tar(\..+)?)$/
+
+/** Null: neither a file of `pg_dump --format=custom` nor a folder with one of `MARKS`. */
 function backupAt(file: string): BackupFile | null {
   const found = statSync(file)
-  if (found.isFile()) return { file, bytes: found.size, at: found.mtimeMs }
-  const contents = found.isDirectory() ? statSync(join(file, 'toc.dat'), { throwIfNoEntry: false }) : undefined
-  if (contents === undefined) return null
-  const bytes = readdirSync(file).reduce((sum, name) => sum + statSync(join(file, name)).size, 0)
-  return { file, bytes, at: contents.mtimeMs }
+  if (found.isFile()) return startsAsDump(file) ? { file, bytes: found.size, at: found.mtimeMs } : null
+  if (!found.isDirectory()) return null
+  const names = readdirSync(file)
+  const mark = names.find((name) => MARKS.test(name))
+  if (mark === undefined) return null
+  const bytes = readdirSync(file, { recursive: true, withFileTypes: true })
+    .filter((one) => one.isFile())
+    .reduce((sum, one) => sum + statSync(join(one.parentPath, one.name)).size, 0)
+  return { file, bytes, at: statSync(join(file, mark)).mtimeMs }
+}
+
+const DUMP = 'PGDMP'
+
+function startsAsDump(file: string): boolean {
+  const opened = openSync(file, 'r')
+  try {
+    const start = Buffer.alloc(DUMP.length)
+    return readSync(opened, start) === DUMP.length && start.toString('latin1') === DUMP
+  } finally {
+    closeSync(opened)
+  }
 }
 
 /** Checks a list of erasures against the latest erasure of the database; null if the database could not be reached. */
