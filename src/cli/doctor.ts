@@ -27,7 +27,8 @@ export const doctorCommand = (env: NodeJS.ProcessEnv): Command =>
 const NOTES = `
 The levels are ok, note, warning and problem. A check that could not be done is a note, never ok. The exit status is 1 if there is a
 problem, else 0. Run it with the environment of the service, on its machine. It changes nothing, prints no secret, and goes on with the
-other checks while a store is down. It does not check whether the service serves: GET /readyz of each process does. It connects to the servers of alert channels by TLS, and sends them no message.`
+other checks while a store is down. It does not check whether the service serves: GET /readyz of each process does. It connects to the
+servers of alert channels by TLS, and sends them no message.`
 
 function report(findings: readonly Finding[]): string {
   const rows = findings.flatMap(({ area, level, found, advice }) => [
