@@ -81,7 +81,7 @@ describe('the database schema', () => {
     const off = { ...env, MIGRATE: 'off' }
     for (const processes of ['1', '2'])
       await expect(startProcess({ ...off, PROCESSES: processes })).rejects.toThrow(
-        /has no schema of Keystride, wanted is \d+_\S+: run \\"keystride migrate\\" first/,
+        /has no schema of Keystride, wanted is \d+_\S+: run "keystride migrate" first/,
       )
     expect(await schemaObjects()).toEqual([])
     await keystride('migrate')
