@@ -24,7 +24,8 @@ export async function lookAt(core: string, apikey: string, metrics: string | nul
   const json = await status.json().catch(() => null)
   const { version, status: state } = (json ?? {}) as { version?: unknown; status?: unknown }
   if (status.status !== 200 || typeof version !== 'string') {
-    throw new CannotTest(`${core}/status answered ${status.status} and no status: is this the base of a core API?`)
+    const cause = status.status === 503 ? 'has the proxy no service behind it?' : 'is this the base of a core API?'
+    throw new CannotTest(`${core}/status answered ${status.status} and no status: ${cause}`)
   }
   if (state !== 'OK')
     throw new CannotTest(`${core} reports that it is degraded (status ${state}): nothing to measure yet`)
