@@ -44,7 +44,7 @@ import { endEverySession, postgresSessions } from '../storage/postgres/attempt/s
 import { connectPostgres, type Database } from '../storage/postgres/connection/client.js'
 import { observedDatabase } from '../storage/postgres/connection/observed-database.js'
 import { poolerBetween } from '../storage/postgres/connection/pooler.js'
-import { findPrimary, serversOf } from '../storage/postgres/connection/primary.js'
+import { askServers, primaryAmong, serversOf } from '../storage/postgres/connection/primary.js'
 import { startEmbedded } from '../storage/postgres/embedded/embedded.js'
 import { postgresAlerts } from '../storage/postgres/insight/alerts.js'
 import { postgresExports } from '../storage/postgres/insight/exports.js'
@@ -344,11 +344,16 @@ async function untilAnswered(ping: () => Promise<void>): Promise<void> {
 
 /** The server that takes writes. */
 async function primaryOf(url: string): Promise<string> {
-  const [only, ...others] = serversOf(url)
-  if (only !== undefined && others.length === 0) return only
-  const primary = await findPrimary(serversOf(url))
-  if (primary === null) throw new ExpectedFault('no server of DATABASE_URL takes writes')
-  return primary.url
+  const servers = serversOf(url)
+  if (servers.length === 1) return url
+  const asked = await askServers(servers)
+  const primary = primaryAmong(asked)
+  if (primary !== null) return primary.url
+  const answers = asked.map(({ url, answer }) => {
+    const why = answer instanceof Error ? (reasonOf(answer) ?? answer.message) : 'a standby'
+    return `${new URL(url).host}: ${why}`
+  })
+  throw new ExpectedFault(`no server of DATABASE_URL takes writes (${answers.join('; ')})`)
 }
 
 const REFUSED: Readonly<Record<string, string>> = {
@@ -360,14 +365,19 @@ const REFUSED: Readonly<Record<string, string>> = {
 }
 const AWAY = /^(ECONNREFUSED|ECONNRESET|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|ENOENT)$/
 
-/** Maps known errors of the first connection to errors for the operator; other errors are unchanged. */
-function databaseFault(error: unknown): unknown {
-  if (!(error instanceof Error)) return error
+/** Why a first connection failed, in words for the operator; null for an error that is not known. */
+function reasonOf(error: Error): string | null {
   const code = 'code' in error ? String(error.code) : ''
   const refused = REFUSED[code]
-  if (refused !== undefined) return new ExpectedFault(`DATABASE_URL: the database ${refused} (${code})`)
-  if (AWAY.test(code)) return new ExpectedFault(`DATABASE_URL: no database answers (${code})`)
-  return /timeout/i.test(error.message) ? new ExpectedFault('DATABASE_URL: no database answers (timeout)') : error
+  if (refused !== undefined) return `the database ${refused} (${code})`
+  if (AWAY.test(code)) return `no database answers (${code})`
+  return /timeout/i.test(error.message) ? 'no database answers (timeout)' : null
+}
+
+/** Maps known errors of the first connection to errors for the operator; other errors are unchanged. */
+function databaseFault(error: unknown): unknown {
+  const reason = error instanceof Error ? reasonOf(error) : null
+  return reason === null ? error : new ExpectedFault(`DATABASE_URL: ${reason}`)
 }
 
 /** Ports of every database server and of every Redis node. */

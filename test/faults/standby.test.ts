@@ -52,6 +52,13 @@ describe.skipIf(why !== null)('a PostgreSQL with a synchronous standby', { timeo
     expect(await findPrimary([one ?? ''], 2)).toBeNull()
   })
 
+  it('is wanted by a start, which otherwise names each server and why it takes no writes', async () => {
+    const lost = { ...made.env, DATABASE_URL: pair.url.replace(`:${pair.primary.port}`, ':1') }
+    await expect(startProcess(lost)).rejects.toThrow(
+      `no server of DATABASE_URL takes writes (127.0.0.1:1: no database answers (ECONNREFUSED); 127.0.0.1:${pair.standby.port}: a standby)`,
+    )
+  })
+
   it('acknowledges only what the standby has', async () => {
     const database = connectPostgres({ url: pair.url, max: 2 })
     const rename = (name: string) =>

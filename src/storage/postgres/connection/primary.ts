@@ -26,20 +26,33 @@ export function serversOf(url: string): string[] {
   })
 }
 
-/**
- * Asks all servers concurrently which one takes writes; of several, the one on the highest timeline wins. Null if there is
- * none on `timelineMin` or above: an old primary that returns does not count.
- */
-export async function findPrimary(servers: readonly string[], timelineMin = 0): Promise<Primary | null> {
-  const found = await Promise.all(
-    servers.map(async (url) => {
-      const timeline = await timelineOf(url).catch(() => null)
-      return timeline === null ? null : { url, timeline }
-    }),
+/** A server's answer to the question whether it takes writes. */
+interface Asked {
+  readonly url: string
+  /** Its timeline if it takes writes, null if it is a standby, or why there is no answer. */
+  readonly answer: number | null | Error
+}
+
+/** Asks all servers concurrently whether they take writes. */
+export async function askServers(servers: readonly string[]): Promise<Asked[]> {
+  return await Promise.all(
+    servers.map(async (url) => ({ url, answer: await timelineOf(url).catch((error: Error) => error) })),
   )
-  const [latest] = found.filter((one) => one !== null).sort((a, b) => b.timeline - a.timeline)
+}
+
+/**
+ * The server that takes writes; of several, the one on the highest timeline. Null if there is none on `timelineMin` or
+ * above: an old primary that returns does not count.
+ */
+export function primaryAmong(asked: readonly Asked[], timelineMin = 0): Primary | null {
+  const [latest] = asked
+    .flatMap(({ url, answer }) => (typeof answer === 'number' ? [{ url, timeline: answer }] : []))
+    .sort((a, b) => b.timeline - a.timeline)
   return latest === undefined || latest.timeline < timelineMin ? null : latest
 }
+
+export const findPrimary = async (servers: readonly string[], timelineMin = 0): Promise<Primary | null> =>
+  primaryAmong(await askServers(servers), timelineMin)
 
 /** Null for a standby. */
 async function timelineOf(url: string): Promise<number | null> {
