@@ -34,7 +34,8 @@ export function createAnswerLog<S>({ log, onAnswer }: Pick<ServerNeeds<S>, 'log'
     }
     try {
       onAnswer(answered)
-      if (status >= 400 && !context.shed && isNews(context, now)) log.info(answered, 'refused')
+      if (status >= 400 && !context.shed && isNews(context, now))
+        log.info({ ...answered, ...context.refusedAs }, 'refused')
       else log.debug(answered, 'answered')
     } catch (error) {
       log.error({ requestId: context.requestId, stack: stackOf(error) }, 'an answer could not be counted')

@@ -69,6 +69,7 @@ export function createAnswering<S>(
 
   function sendError(context: RequestContext<S>, error: unknown): void {
     const kind: RefusalKind = error instanceof Refusal ? error.kind : 'internal'
+    context.refusedAs = kind === 'degraded' ? { kind, why: messageOf(error) } : { kind }
     context.shed = kind === 'overloaded' || kind === 'over-rate'
     if ((kind === 'key-missing' || kind === 'path-unknown') && browserPage && isBrowser(context)) {
       const status = kind === 'key-missing' ? 401 : 404

@@ -1,3 +1,4 @@
+import type { RefusalKind } from '../domain/refusal.js'
 import type { Listed } from '../domain/unordered-list.js'
 import type { DeprecatedCall } from './deprecation.js'
 import type { BodyIntake } from './intake/body-intake.js'
@@ -12,6 +13,12 @@ import type { Answered } from './server-types.js'
  * connection; beyond that the connection is closed. No measurement behind it.
  */
 const droppedBytesMax = 1024 * 1024
+
+/** `why` names the part that was away; other kinds have none, because their messages may quote the call. */
+interface RefusedAs {
+  readonly kind: RefusalKind
+  readonly why?: string
+}
 
 /** One request from its first byte to its answer. */
 export interface RequestContext<S> extends Listed {
@@ -38,6 +45,8 @@ export interface RequestContext<S> extends Listed {
   allow: string | null
   /** Refused because of overload or its key's rate limit: no work was done. */
   shed: boolean
+  /** Why it was refused, for the log; null if it was not, or if the status says all. */
+  refusedAs: RefusedAs | null
   /** The connection must not be used again. */
   close: boolean
   /** The event-loop iteration in which its last bytes were parsed. */

@@ -93,6 +93,7 @@ function accept<S>(server: ServerState<S>, res: UwsResponse, req: UwsRequest): v
     handledSince: Number.POSITIVE_INFINITY,
     allow: null,
     shed: false,
+    refusedAs: null,
     close: false,
     round: answering.round(),
     aborted: false,

@@ -88,4 +88,17 @@ describe('a refusal', () => {
       expect(answer?.headers.has('retry-after')).toBe(status === 429 || status === 503)
     })
   }
+
+  it('is logged with its kind, and with its message only if a part was away, because other messages may quote the call', async () => {
+    const kinds: [RefusalKind, string | undefined][] = [
+      ['validation-failed', undefined],
+      ['degraded', 'the message'],
+      ['internal', undefined],
+    ]
+    for (const [kind, why] of kinds) {
+      await ask(running.server.port, request(`GET /core/refuse/${kind}`, [`apikey: ${goodKey}`]))
+      const last = running.lines.map((line) => JSON.parse(line)).findLast(({ message }) => message === 'refused')
+      expect([last.kind, last.why]).toEqual([kind, why])
+    }
+  })
 })
