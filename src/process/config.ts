@@ -60,7 +60,7 @@ const Environment = z.object({
   PUBLIC_URL: z
     .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
     .optional()
-    .describe('where clients reach the service; builds absolute links'),
+    .describe('where clients reach the service; builds absolute links; unset: http://localhost:PORT'),
   ROLES: listOf(ROLES)
     .optional()
     .describe(
@@ -160,11 +160,13 @@ const Environment = z.object({
   QUEUE_MS: count(10, 60_000)
     .default(1000)
     .describe(
-      'longest wait of a verify, in ms: a request that would wait longer gets 503 at once; other calls wait less',
+      'expected wait, in ms, above which a verify gets 503 at once; for other calls a part of it, see docs/operations.md',
     ),
   KEY_RATE: count(0, 1_000_000)
     .default(NO_RATE)
-    .describe('requests a second of one API key over all processes, the rest get 429; 0: no limit'),
+    .describe(
+      'requests a second of one API key over all processes (without Redis: of each machine), the rest get 429; 0: no limit',
+    ),
   KEY_BURST: count(1, 1_000_000)
     .optional()
     .describe('burst of one API key, in requests; unset: two seconds of KEY_RATE'),
