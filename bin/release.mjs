@@ -54,7 +54,9 @@ try {
   process.exitCode = 1
 }
 
-function makeRelease({ out, sign: keyFile, 'dry-run': dry }) {
+function makeRelease({ out: folder, sign: keyFile, 'dry-run': dry }) {
+  // npm takes `folder/file.tgz` for a repository of GitHub; an absolute path is a file.
+  const out = resolve(folder)
   const root = git(process.cwd(), 'rev-parse', '--show-toplevel')
   const { version } = manifestOf(root)
   const commit = git(root, 'rev-parse', 'HEAD')
@@ -69,7 +71,7 @@ function makeRelease({ out, sign: keyFile, 'dry-run': dry }) {
     mkdirSync(out, { recursive: true })
     const clone = join(place, 'clone')
     build({ root, clone, commit, dry })
-    pack(clone, resolve(out), version)
+    pack(clone, out, version)
     const text = JSON.stringify(statement({ clone, commit, version, files: filesIn(out) }), null, 2)
     writeFileSync(join(out, SUMS), sumsOf(filesIn(out)))
     if (key === null) writeFileSync(join(out, UNSIGNED), `${text}\n`)
@@ -196,7 +198,7 @@ function report({ out, version, commit, signed, dry }) {
   const tarballs = [...filesIn(out).keys()].filter((name) => name.endsWith('.tgz'))
   const isServer = (name) => name === `keystride-${version}.tgz`
   for (const name of [...tarballs.filter((one) => !isServer(one)), ...tarballs.filter(isServer)])
-    say(`  npm publish ${join(out, name)} --access public`)
+    say(`  npm publish "${join(out, name)}" --access public`)
   say(`\nThen set version and commit in test/upgrade/previous-version.json to ${version} and ${commit}.`)
 }
 

@@ -64,7 +64,7 @@ describe('npm run release', () => {
     writeFileSync(at('release.pub'), publicKey.export({ type: 'spki', format: 'pem' }))
     const { status, stdout, stderr } = release('--out', at('signed'), '--sign', at('release.key'))
     expect(status, stderr).toBe(0)
-    expect(stdout).toContain(`npm publish ${at('signed')}/keystride-${VERSION}.tgz`)
+    expect(stdout).toContain(`npm publish "${at('signed')}/keystride-${VERSION}.tgz"`)
   }, 60_000)
   afterAll(() => rmSync(place, { recursive: true, force: true }))
 
@@ -155,8 +155,9 @@ describe('npm run release', () => {
       writeFileSync(file, JSON.stringify({ ...parsed, payload: Buffer.from(payload).toString('base64') }))
     }
     expect(changed(edited)).toMatchObject({ status: 1, stderr: expect.stringMatching(/^no signature/) })
-    const { status, stdout } = release('--out', at('unsigned'))
+    const { status, stdout } = release('--out', join('..', 'unsigned'))
     expect([status, stdout]).toEqual([0, expect.stringContaining('UNSIGNED')])
+    expect(stdout).toContain(`npm publish "${at('unsigned')}/keystride-${VERSION}.tgz"`)
     expect(release('--verify', at('unsigned'))).toMatchObject({
       status: 0,
       stdout: expect.stringContaining('UNSIGNED'),

@@ -38,7 +38,7 @@ export async function openTracing(
 }
 
 /** Parts without steps: clocks, settings of the process, and look-ups in memory. */
-const UNTRACED: readonly (keyof Stores)[] = ['clock', 'checks', 'ports', 'keyRing', 'geography']
+const UNTRACED: readonly (keyof Stores)[] = ['clock', 'checks', 'ports', 'keyRing', 'geography', 'migrated']
 
 /** Stores and scoring whose calls are steps of the request's trace. */
 export function tracedParts(

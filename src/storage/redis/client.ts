@@ -4,6 +4,7 @@ import { ExpectedFault } from '../../domain/expected-fault.js'
 import { Refusal } from '../../domain/refusal.js'
 import { createUnorderedList, type Listed } from '../../domain/unordered-list.js'
 import { startBeats } from '../beats.js'
+import { logAtIntervals } from '../log-at-intervals.js'
 import { observed, type StoreObserver } from '../store-observer.js'
 import { clusterClient } from './cluster.js'
 import { type Client, NODE, type RunThere } from './connection.js'
@@ -51,22 +52,25 @@ export const script = (source: string): Script => ({ source, sha1: createHash('s
  * keys: an evicted session would restore its used attempts.
  */
 export async function connectRedis({ url, log = () => {}, observer = null }: RedisOptions): Promise<Redis> {
+  const logError = logAtIntervals(log)
   let lastLine = ''
   const client = makeClient(url, (error) => {
-    const line = `redis: ${error.message || error.name}`
-    if (line !== lastLine) log(line)
-    lastLine = line
+    lastLine = `redis: ${error.message || error.name}`
+    logError(lastLine)
   })
   try {
     await within(FIRST_CONNECT_MS, client.connect())
+    const infos = await within(FIRST_CONNECT_MS, client.infos())
+    const unfit = infos.map(whyUnfit).find((why) => why !== null)
+    if (unfit) throw new ExpectedFault(unfit)
   } catch (error) {
     client.destroy()
+    if (error instanceof ExpectedFault) throw error
+    if (says('NOPERM', error))
+      throw new ExpectedFault(
+        `REDIS_URL: its user may not run INFO, which the start needs: ${(error as Error).message}`,
+      )
     throw new ExpectedFault(`no Redis answers at REDIS_URL: ${lastLine || (error as Error).message}`)
-  }
-  const unfit = (await client.infos()).map(whyUnfit).find((why) => why !== null)
-  if (unfit) {
-    client.destroy()
-    throw new ExpectedFault(unfit)
   }
   const patience = startPatience()
   const bounded = async <T>(work: Promise<T>): Promise<T> => {

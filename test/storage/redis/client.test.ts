@@ -92,6 +92,13 @@ describe.skipIf(!possible)('the redis client', () => {
     await redis.ping()
   })
 
+  it('does not start with a user that may not run INFO, and says so', async () => {
+    await serve('--user', 'default', 'on', 'nopass', '~*', '&*', '+@all', '-info')
+    await expect(connectRedis({ url: url() })).rejects.toThrow(
+      'REDIS_URL: its user may not run INFO, which the start needs: NOPERM',
+    )
+  })
+
   it('works on a cluster', async () => {
     const dir = mkdtempSync(path.join(tmpdir(), 'keystride-redis-'))
     // By default the bus of the cluster has port + 10,000, which may be above 65,535.

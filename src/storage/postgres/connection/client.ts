@@ -1,5 +1,6 @@
 import postgres from 'postgres'
 import { Refusal } from '../../../domain/refusal.js'
+import { logAtIntervals } from '../../log-at-intervals.js'
 import { type CallOptions, createCircuitBreaker, type DatabaseCall } from './circuit-breaker.js'
 import { type Connections, openConnections } from './connections.js'
 import { asRefusal, codeOf, DISK_FULL, isBroken, isLost, isTransient, READ_ONLY } from './errors.js'
@@ -57,8 +58,6 @@ interface PostgresOptions {
 
 const CONNECT_TIMEOUT_S = 2
 const CLOSE_TIMEOUT_S = 5
-const LOG_EVERY_MS = 1000
-const REPEAT_EVERY_MS = 60_000
 /** Administration has no waiting end user, and may use a database far away. */
 const SYSTEM_PATIENCE_MS = 3000
 
@@ -123,7 +122,7 @@ function createRunner(options: PostgresOptions): Runner {
         if (isBroken(error)) breaker.replace(connections)
         if (codeOf(error) === DISK_FULL) noteFullDisk()
         if (isLost(error) || codeOf(error) === READ_ONLY) void writer.seek()
-        if (isTransient(error)) logError(error)
+        if (isTransient(error)) logError(`postgres: ${(error as Error).message} (SQLSTATE ${codeOf(error)})`)
         throw asRefusal(error)
       }
     }, options)
@@ -177,19 +176,6 @@ const openClient = (server: string, { log = () => {}, prepare }: PostgresOptions
     onnotice: (notice) => log(`postgres: ${notice.message ?? 'notice'}`),
     connection: { application_name: APPLICATION_NAME },
   })
-
-/** Logs the server's message behind a refusal, at most once a second, and a repeated one once a minute: an outage has thousands. */
-function logAtIntervals(log: (line: string) => void): (error: unknown) => void {
-  let loggedAt = Number.NEGATIVE_INFINITY
-  let lastLine = ''
-  return (error) => {
-    const line = `postgres: ${(error as Error).message} (SQLSTATE ${codeOf(error)})`
-    if (performance.now() - loggedAt < (line === lastLine ? REPEAT_EVERY_MS : LOG_EVERY_MS)) return
-    loggedAt = performance.now()
-    lastLine = line
-    log(line)
-  }
-}
 
 /**
  * Runs a prepared statement with large parameters and then releases them. The library's statement object would keep them

@@ -3,24 +3,12 @@ import type { Database } from './client.js'
 
 /** The database with every call reported to the observer, pings excepted. */
 export function observedDatabase(database: Database, observer: StoreObserver): Database {
-  const report = <T>(work: Promise<T>, begun: number): Promise<T> => observed(observer, 'postgres', begun, work)
+  const report = <T>(begun: number, work: Promise<T>): Promise<T> => observed(observer, 'postgres', begun, work)
   return {
     ...database,
-    scoped: (organizationId, work, options) => {
-      const begun = performance.now()
-      return report(database.scoped(organizationId, work, options), begun)
-    },
-    keyed: (organizationId, work, options) => {
-      const begun = performance.now()
-      return report(database.keyed(organizationId, work, options), begun)
-    },
-    asSystem: (work, options) => {
-      const begun = performance.now()
-      return report(database.asSystem(work, options), begun)
-    },
-    call: (work, options) => {
-      const begun = performance.now()
-      return report(database.call(work, options), begun)
-    },
+    scoped: (...call) => report(performance.now(), database.scoped(...call)),
+    keyed: (...call) => report(performance.now(), database.keyed(...call)),
+    asSystem: (...call) => report(performance.now(), database.asSystem(...call)),
+    call: (...call) => report(performance.now(), database.call(...call)),
   }
 }
