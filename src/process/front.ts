@@ -1,3 +1,4 @@
+import { Refusal } from '../domain/refusal.js'
 import type { MetricsJson } from '../http/metrics.js'
 import type { RateAccounts } from '../storage/rate-account.js'
 import { version } from './version.js'
@@ -37,8 +38,11 @@ export interface FrontState {
 export interface Front {
   /** Reports that this front serves. */
   serving(): void
-  /** Answers the supervisor's requests for this front's metrics; returns a reader of the metrics of all fronts. */
-  metrics(own: { json: () => Promise<MetricsJson>; text: () => Promise<string> }): () => Promise<string>
+  /**
+   * Answers the supervisor's requests for this front's metrics; returns a reader of the metrics of all fronts. The reader rejects
+   * with the refusal `degraded` if the supervisor does not answer in time: the counts of one front would look like a reset.
+   */
+  metrics(own: { json: () => Promise<MetricsJson> }): () => Promise<string>
   /** Answers the supervisor's readiness checks: the reason not to send requests to this front, or null. */
   readiness(unready: () => string | null): void
   /** Calls `forget` when another front has changed an organization's settings. */
@@ -67,12 +71,16 @@ export function connectSupervisor(env: NodeJS.ProcessEnv): Front | null {
   })
   return {
     serving: () => send({ kind: 'serving', version: version() }),
-    metrics({ json, text }) {
+    metrics({ json }) {
       process.on('message', (message: ToFront) => {
         if (message.kind !== 'give-metrics') return
         void json().then((metrics) => send({ kind: 'metrics', id: message.id, metrics }))
       })
-      return async () => (await ask((id) => ({ kind: 'ask-metrics', id }), METRICS_MS)) ?? text()
+      return async () => {
+        const text = await ask((id) => ({ kind: 'ask-metrics', id }), METRICS_MS)
+        if (text !== undefined) return text
+        throw new Refusal('degraded', `the supervisor has not answered within ${METRICS_MS} ms: scrape again`)
+      }
     },
     readiness(unready) {
       process.on('message', (message: ToFront) => {

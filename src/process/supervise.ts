@@ -65,13 +65,25 @@ export async function superviseFronts(options: SuperviseOptions): Promise<Fronts
   let up = false
   const servedOn = await freePort(host, port)
 
-  /** Starts a front and restarts it after each exit. Rejects if it exits before it serves. */
-  function launch(index: number, exits: number): Promise<void> {
-    const child = forkFront(options, index, servedOn)
+  /** Starts a front and restarts it after each exit, and after a failed fork. Rejects if it does not come to serve. */
+  async function launch(index: number, exits: number): Promise<void> {
     const begun = performance.now()
     const restarts = launched[index] ?? 0
     launched[index] = restarts + 1
-    fronts.add(child)
+    const startAgain = (message: string, facts: object): void => {
+      if (stopping || !up) return
+      const again = performance.now() - begun > SETTLED_MS ? 0 : exits + 1
+      const waitMs = RESTART_MS[Math.min(again, RESTART_MS.length - 1)] ?? 0
+      log(message, { front: index, ...facts, waitMs })
+      setTimeout(() => {
+        // A front that fails at its start writes the reason to standard error; its exit causes the next try.
+        if (!stopping) launch(index, again).catch(() => {})
+      }, waitMs)
+    }
+    const child = await forkFront(options, index, servedOn, fronts).catch((error: Error) => {
+      startAgain('a process of the service could not be started: trying again', { why: error.message })
+      throw new ExpectedFault(`cannot start a process of the service: ${error.message}`)
+    })
     child.on('message', (message: FromFront) => {
       if (message.kind === 'serving') served.set(child, { index, version: message.version, begun, restarts })
       void answerFront({ fronts, served, rates, metrics }, child, message)
@@ -80,14 +92,7 @@ export async function superviseFronts(options: SuperviseOptions): Promise<Fronts
       fronts.delete(child)
       served.delete(child)
       metrics.exited(child)
-      if (stopping || !up) return
-      const again = performance.now() - begun > SETTLED_MS ? 0 : exits + 1
-      const waitMs = RESTART_MS[Math.min(again, RESTART_MS.length - 1)] ?? 0
-      log('a process of the service exited: restarting it', { front: index, pid: child.pid, status, signal, waitMs })
-      setTimeout(() => {
-        // A front that fails at its start writes the reason to standard error; its exit causes the next try.
-        if (!stopping) launch(index, again).catch(() => {})
-      }, waitMs)
+      startAgain('a process of the service exited: restarting it', { pid: child.pid, status, signal })
     })
     const serving = servingOf(child)
     serving.then(
@@ -99,7 +104,7 @@ export async function superviseFronts(options: SuperviseOptions): Promise<Fronts
 
   async function stop(): Promise<void> {
     stopping = true
-    const gone = [...fronts].map((child) => once(child, 'exit'))
+    const gone = [...fronts].map((child) => once(child, 'exit').catch(() => {}))
     for (const child of fronts) child.kill('SIGTERM')
     await Promise.all(gone)
   }
@@ -117,9 +122,22 @@ export async function superviseFronts(options: SuperviseOptions): Promise<Fronts
   }
 }
 
-function forkFront({ file, args }: SuperviseOptions, index: number, port: number): ChildProcess {
+/** Adds a new front to `fronts`. Rejects with the system's error if it gives no process, file descriptor or memory. */
+async function forkFront(
+  { file, args }: SuperviseOptions,
+  index: number,
+  port: number,
+  fronts: Set<ChildProcess>,
+): Promise<ChildProcess> {
   const env = { ...ALLOCATOR, ...process.env, PORT: String(port), KEYSTRIDE_FRONT: String(index) }
-  return fork(file, args, { env, execArgv: [...process.execArgv, ...HEAP_FLAGS] })
+  const child = fork(file, args, { env, execArgv: [...process.execArgv, ...HEAP_FLAGS] })
+  fronts.add(child)
+  // A child that could not be spawned has the event `error` and no `exit`.
+  await once(child, 'spawn').catch((error: unknown) => {
+    fronts.delete(child)
+    throw error
+  })
+  return child
 }
 
 /** Resolves when the front serves, rejects if it exits before. */

@@ -162,6 +162,18 @@ describe('two processes on one port', () => {
     expect(service.output()).not.toContain('uncaughtException')
   }, 120_000)
 
+  it('answer a scrape with 503 while their supervisor is silent, and never with the counts of one', async () => {
+    const before = await countedStatuses()
+    service.process.kill('SIGSTOP')
+    const silent = await fetch(new URL('/metrics', service.core), { headers })
+    service.process.kill('SIGCONT')
+    expect([silent.status, await silent.text()]).toEqual([
+      503,
+      expect.stringContaining('the supervisor has not answered'),
+    ])
+    expect(await countedStatuses()).toBe(before)
+  })
+
   it('continue if one hangs, which is killed and restarted', async () => {
     const before = fronts()
     const [hung = 0, other] = before

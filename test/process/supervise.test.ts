@@ -1,0 +1,71 @@
+import { execFileSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { afterEach, describe, expect, it } from 'vitest'
+import { superviseFronts } from '../../src/process/supervise.js'
+import { until } from '../storage/fixtures.js'
+
+const file = fileURLToPath(new URL('front-file.mjs', import.meta.url))
+const { execPath } = process
+const PATIENCE_MS = 30_000
+/** Programs that cannot be spawned. The error of the first comes as an event, that of the second is thrown by `fork`. */
+const FAILING = { event: '/absent/node', throw: '/absent\0/node' } as const
+
+let stop = async () => {}
+afterEach(async () => {
+  process.execPath = execPath
+  await stop()
+})
+
+/** Two fronts; `lines` are the log. */
+async function supervised() {
+  const lines: { message: string; facts: Record<string, unknown> }[] = []
+  await superviseFronts({
+    file,
+    args: [],
+    processes: 2,
+    host: '127.0.0.1',
+    port: 0,
+    log: (message, facts) => lines.push({ message, facts }),
+    onStop: (one) => {
+      stop = one
+    },
+  })
+  return lines
+}
+
+/** The fronts of this process. */
+const pids = (): number[] =>
+  execFileSync('ps', ['-eo', 'pid=,ppid=,args='], { encoding: 'utf8' })
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/))
+    .filter(([, ppid, ...args]) => Number(ppid) === process.pid && args.includes(file))
+    .map(([pid]) => Number(pid))
+
+describe('a supervisor', () => {
+  it.each(['event', 'throw'] as const)(
+    'restarts a front once the system can fork again (error by %s)',
+    async (how) => {
+      const lines = await supervised()
+      const [first = 0, other = 0] = pids()
+      process.execPath = FAILING[how]
+      process.kill(first, 'SIGKILL')
+      const failed = () => lines.filter(({ message }) => message.includes('could not be started: trying again'))
+      await until(async () => failed().length > 1, PATIENCE_MS)
+      expect(failed()[0]?.facts).toEqual({
+        front: expect.any(Number),
+        why: expect.stringContaining('absent'),
+        waitMs: 500,
+      })
+      expect(pids()).toEqual([other])
+      process.execPath = execPath
+      await until(async () => pids().length === 2, PATIENCE_MS)
+      expect(pids()).toContain(other)
+    },
+    90_000,
+  )
+
+  it.each(['event', 'throw'] as const)('ends its start if the system cannot fork (error by %s)', async (how) => {
+    process.execPath = FAILING[how]
+    await expect(supervised()).rejects.toThrow(/^cannot start a process of the service: .*absent/)
+  })
+})
