@@ -1,4 +1,5 @@
-import pg from 'pg'
+import type pg from 'pg'
+import { withClient } from '../connection/with-client.js'
 import { grantOf, holds, type Standing, standingOf, tried } from './roles.js'
 
 /** Reads all rows and changes none. The login itself is under row level security, and `pg_dump` fails there. */
@@ -26,16 +27,11 @@ export async function actAsBackupRole(client: pg.Client): Promise<void> {
 
 /** Statements that an administrator must run once in this database; null if the role is complete. */
 export async function backupRoleSql(databaseUrl: string): Promise<string | null> {
-  const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 5000 })
-  client.on('error', () => {}) // the statement under way rejects
-  await client.connect()
-  try {
+  return await withClient(databaseUrl, async (client) => {
     const standing = await standingOf(client)
     const missing = [...(await missingRole(client, standing)), ...(await missingGrants(client, standing))]
     return missing.length === 0 ? null : missing.map((statement) => `${statement};`).join('\n')
-  } finally {
-    await client.end()
-  }
+  })
 }
 
 /** A superuser may run these; from PostgreSQL 16 on also a login with CREATEROLE and BYPASSRLS. */

@@ -2,9 +2,10 @@ import { execFile, spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import pg from 'pg'
+import type pg from 'pg'
 import { ExpectedFault } from '../../../domain/expected-fault.js'
 import { type Backup, COUNTED } from '../../backup.js'
+import { withClient } from '../connection/with-client.js'
 import { startEmbedded } from '../embedded/embedded.js'
 import { actAsBackupRole, SCHEMAS } from './backup-role.js'
 import { compareFunctions } from './functions.js'
@@ -24,7 +25,7 @@ export async function readBackup(file: string, interrupted: AbortSignal): Promis
   try {
     const server = await startEmbedded({ dataFolder: folder, watched: false })
     try {
-      return await connected(server.url, async (client) => {
+      const read = async (client: pg.Client) => {
         await restore(file, server.url, client, interrupted)
         const { found, known } = await versionOf(client, `the backup in ${file}`)
         await requireRows(file, client, listed)
@@ -32,7 +33,8 @@ export async function readBackup(file: string, interrupted: AbortSignal): Promis
         await actAsBackupRole(client)
         const migrationsMissing = known.length - found.length
         return { schema: found.at(-1) ?? '', migrationsMissing, ...(await contentOf(client)) }
-      })
+      }
+      return await withClient(server.url, read, { queryMs: 0 })
     } finally {
       await server.stop()
     }
@@ -85,10 +87,11 @@ async function requireSchemaParts(file: string, client: pg.Client, url: string, 
   const reference = new URL(url)
   reference.pathname = '/reference'
   const sameFunctions = (await compareFunctions(client, shippedSchema())).unchanged
-  const wanted = await connected(reference.href, async (empty) => {
+  const wantedParts = async (empty: pg.Client) => {
     await migrateEmpty(empty, migrations)
     return partsOf(empty, sameFunctions)
-  })
+  }
+  const wanted = await withClient(reference.href, wantedParts, { queryMs: 0 })
   const found = new Map((await partsOf(client, sameFunctions)).map(({ part, definition }) => [part, definition]))
   const missing = wanted.filter(({ part }) => !found.has(part)).map(({ part }) => part)
   const lacking = [...missing, ...(await missingFunctions(client))]
@@ -183,17 +186,6 @@ function program(): string {
   if (found === undefined)
     throw new ExpectedFault('pg_restore is not on the PATH: install the client programs of PostgreSQL')
   return found
-}
-
-async function connected<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: url })
-  client.on('error', () => {}) // the statement under way rejects
-  await client.connect()
-  try {
-    return await work(client)
-  } finally {
-    await client.end()
-  }
 }
 
 const few = (all: readonly string[]): string =>

@@ -1,5 +1,6 @@
-import pg from 'pg'
+import type pg from 'pg'
 import { ExpectedFault } from '../../../domain/expected-fault.js'
+import { withClient } from '../connection/with-client.js'
 import { migrateJobQueue, requireJobQueue } from '../insight/job-queue.js'
 import { ensureBackupRole } from './backup-role.js'
 import {
@@ -32,10 +33,7 @@ export async function migrate(
   shipped = shippedSchema(),
   patienceMs = PATIENCE_MS,
 ): Promise<string[]> {
-  const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 5000 })
-  client.on('error', () => {}) // a lost connection rejects the statement under way; without a listener the process ends
-  await client.connect()
-  try {
+  const migrated = async (client: pg.Client) => {
     await ensureRoles(client)
     const applied = await untilUnlocked(client, log, patienceMs, () => applyMissing(client, shipped))
     await untilUnlocked(client, log, patienceMs, async () => {
@@ -52,9 +50,8 @@ export async function migrate(
     await ensureBackupRole(client)
     if (applied.length > 0) log(`applied to the database: ${applied.join(', ')}`)
     return applied
-  } finally {
-    await client.end()
   }
+  return await withClient(databaseUrl, migrated, { queryMs: 0 })
 }
 
 /**
@@ -66,10 +63,7 @@ export async function requireSchema(
   databaseUrl: string,
   { newer, shipped = shippedSchema() }: { newer: boolean; shipped?: ShippedSchema },
 ): Promise<void> {
-  const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 5000 })
-  client.on('error', () => {}) // as above
-  await client.connect()
-  try {
+  await withClient(databaseUrl, async (client) => {
     const wanted = shipped.migrations.at(-1)?.name
     const made = await client.query("select 1 where to_regclass('keystride_history.migration') is not null")
     const found = made.rows.length === 0 ? [] : await history(client)
@@ -88,9 +82,7 @@ export async function requireSchema(
     }
     await requireFunctions(client, shipped, newer)
     await requireJobQueue((text, values) => client.query(text, values === undefined ? undefined : [...values]))
-  } finally {
-    await client.end()
-  }
+  })
 }
 
 async function requireFunctions(client: pg.Client, shipped: ShippedSchema, newer: boolean): Promise<void> {
