@@ -86,7 +86,7 @@ describe.skipIf(noDebian !== null)('the settings of PostgreSQL', { timeout: 120_
         /^problem: The oldest row version is 1,099,9\d\d,\d{3} transactions old; at 2 billion the database stops\.$/,
       ),
       expect.stringMatching(
-        /^problem: The server permits 30 connections, and the processes of this machine open up to 50/,
+        /^problem: The server permits 30 connections, and the processes of this machine open up to 51/,
       ),
       expect.stringMatching(/^note: max_wal_size is 256 MiB/),
       expect.stringMatching(/^note: shared_buffers is 32 MiB/),

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -136,7 +136,18 @@ describe('the configuration', { timeout: 120_000 }, () => {
       /^note: No check sees whether a copy of the encryption key exists/m,
     ])
       expect(found).toMatch(line)
-    expect(bad('database').join('\n')).toMatch(/^problem: The server permits 57 connections, and .* open up to 128 /m)
+    expect(bad('database').join('\n')).toMatch(
+      /^problem: The server permits 57 connections, and .* open up to 129 \(PROCESSES x DATABASE_POOL, and 1 of/m,
+    )
+  })
+
+  it('counts the connections of the processes that the roles make', async () => {
+    const with64 = { ...env, PROCESSES: '64', SSO_FILE: join(folder, 'sso.json') }
+    const together = await diagnosed({ ...with64, ROLES: 'core,sso' })
+    expect(together.bad('database').join('\n')).toMatch(/ open up to 130 \(PROCESSES x DATABASE_POOL, and 2 of their/)
+    const alone = await diagnosed({ ...with64, ROLES: 'sso' })
+    const connections = alone.findings.map(({ level, found }) => `${level}: ${found}`).join('\n')
+    expect(connections).toMatch(/^ok: The server permits 57 connections, .* open up to 2 \(DATABASE_POOL\)\.$/m)
   })
 
   it('is reported variable by variable if it cannot be used', async () => {
@@ -192,6 +203,27 @@ describe('the encryption keys', { timeout: 120_000 }, () => {
     expect(partly.bad('keys')).toEqual([expect.stringMatching(/^warning: The rotation .* not complete: \d of \d org/)])
     const unused = await diagnosed({ ...env, ENCRYPTION_KEY_PREVIOUS: OTHER_KEY })
     expect(unused.bad('keys')).toEqual([expect.stringMatching(/^note: No organization is under previous key/)])
+  })
+})
+
+describe('a file of the configuration that cannot be used', { timeout: 120_000 }, () => {
+  it('is a problem, and the other checks go on', async () => {
+    const data = mkdtempSync(join(folder, 'damaged-'))
+    writeFileSync(join(data, 'encryption.key'), 'AAAA\n')
+    const damaged = await diagnosed({ KEYSTRIDE_DATA: data, DATABASE_URL: '', ENCRYPTION_KEY: '' })
+    expect(damaged.bad('keys')).toEqual([
+      `problem: ${join(data, 'encryption.key')} cannot be used: an encryption key of 3 bytes: 32 are needed.`,
+    ])
+    expect(damaged.findings.map(({ area }) => area)).toEqual(
+      expect.arrayContaining(['configuration', 'disk', 'backup']),
+    )
+
+    const absent = join(data, 'none.pem')
+    const { bad, findings } = await diagnosed({ ...env, ALERT_CA: absent })
+    expect(bad('certificates')).toEqual([
+      `problem: ALERT_CA ${absent} cannot be read (ENOENT): the certificates of alert channels were not checked.`,
+    ])
+    for (const area of ['database', 'alerts', 'jobs', 'keys']) expect(findings.map((one) => one.area)).toContain(area)
   })
 })
 
@@ -350,11 +382,13 @@ describe('backups', { timeout: 120_000 }, () => {
     at('erasures-1.jsonl', 0, '{"erasures":0}')
     at('empty.dump', 0, '')
     at('new.dump.part', 0)
+    // Cannot be read, like the lost+found of a file system.
+    symlinkSync(join(backups, 'none'), join(backups, 'latest.dump'))
     expect(await look(backups)).toMatch(
-      /^warning: The newest backup is .*old\.dump, 5 bytes, 3 days old; the limit is 26 h; 3 other files skipped\.$/,
+      /^warning: The newest backup is .*old\.dump, 5 bytes, 3 days old; the limit is 26 h; 4 other files skipped\.$/,
     )
     rmSync(join(backups, 'old.dump'))
-    expect(await look(backups)).toMatch(/^problem: There is no backup in .*; 3 other files skipped\.$/)
+    expect(await look(backups)).toMatch(/^problem: There is no backup in .*; 4 other files skipped\.$/)
     expect(await look(join(backups, 'empty.dump'))).toMatch(
       /^problem: There is no backup in .*empty\.dump; 1 other file/,
     )
@@ -379,7 +413,8 @@ describe('backups', { timeout: 120_000 }, () => {
 
   it('have a list of erasures that must be whole and recent', async () => {
     const list = join(backups, 'erasures.jsonl')
-    writeFileSync(list, (await keystrideWith(env)('erasures', 'export')).stdout)
+    const empty = (await keystrideWith(env)('erasures', 'export')).stdout
+    writeFileSync(list, empty)
     const lookAt = async () => (await diagnosed(env, '--erasures', list)).bad('backup').slice(1)
     expect(await lookAt()).toEqual([])
     utimesSync(list, 1, 1)
@@ -389,6 +424,9 @@ describe('backups', { timeout: 120_000 }, () => {
     const [row] = await query('select organization_id as id from keystride.organization limit 1')
     await query(`insert into keystride.erasure (organization_id, id, at, of, person)
       values ('${row?.id}', gen_random_uuid(), now(), 'account', sha256('x'))`)
+    expect(await lookAt()).toEqual([expect.stringMatching(/^warning: The list .* people were deleted after it/)])
+    // A copy is newer than the deletion that it lacks.
+    writeFileSync(list, empty)
     expect(await lookAt()).toEqual([expect.stringMatching(/^warning: The list .* people were deleted after it/)])
     writeFileSync(list, (await keystrideWith(env)('erasures', 'export')).stdout)
     expect(await lookAt()).toEqual([])

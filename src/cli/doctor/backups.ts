@@ -60,7 +60,7 @@ function keysNextTo(path: string, keyFiles: readonly string[]): Finding[] {
 
 interface Found {
   readonly newest: BackupFile | null
-  /** Files and folders that are no backup, those whose name ends in `.part` included. */
+  /** Files and folders that are no backup or cannot be read, those whose name ends in `.part` included. */
   readonly others: number
 }
 
@@ -69,9 +69,18 @@ function backupsAt(path: string): Found {
   const one = backupAt(path)
   if (one !== null) return { newest: one, others: 0 }
   if (!statSync(path).isDirectory()) return { newest: null, others: 1 }
-  const all = readdirSync(path).map((name) => (name.endsWith('.part') ? null : backupAt(join(path, name))))
+  const all = readdirSync(path).map((name) => (name.endsWith('.part') ? null : readableBackupAt(join(path, name))))
   const found = all.filter((each) => each !== null).sort((a, b) => b.at - a.at)
   return { newest: found[0] ?? null, others: all.length - found.length }
+}
+
+/** Null also for an entry that cannot be read, such as `lost+found` or a link to nowhere. */
+function readableBackupAt(file: string): BackupFile | null {
+  try {
+    return backupAt(file)
+  } catch {
+    return null
+  }
 }
 
 /** Files that a folder of `pg_dump --format=directory` or of `pg_basebackup` has. */
@@ -131,7 +140,7 @@ export function checkErasures(
   const last = lastErasure !== null && 'value' in lastErasure ? lastErasure.value : null
   const newest = list.reduce((most, one) => Math.max(most, one.at), 0)
   const entries = `The list of erasures has ${list.length.toLocaleString('en')} entries and is ${span((Date.now() - at) / 1000)} old`
-  if (last !== null && last > newest && last > at)
+  if (last !== null && last > newest)
     return [warning(`${entries}; people were deleted after it.`, 'Export it every few minutes.')]
   if (Date.now() - at > maxAgeH * 3_600_000)
     return [warning(`${entries}; the limit is ${span(maxAgeH * 3600)}.`, 'Export it every few minutes.')]

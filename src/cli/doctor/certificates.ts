@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { type ChannelSettings, endpointOf } from '../../domain/alert-channels.js'
 import { OUTCOMES } from '../../flows/alert/courier.js'
 import { certificateAt, channelCertificate, type TlsServer, type TlsStart } from '../../jobs/channels/certificate.js'
@@ -52,9 +51,16 @@ export async function checkStoreCertificates({ databaseUrl, redisUrl }: Config):
   return Promise.all(servers.map(([name, one]) => check(name, one, false, certificateAt(one.host, one, needs))))
 }
 
-/** The certificates of alert channels, each server once. Connects only to hosts that alerts may be sent to. */
-export async function checkChannels(channels: readonly ChannelFacts[], config: Config): Promise<Finding[]> {
-  const { databaseUrl, redisUrl, alertHosts, alertCaFile } = config
+/**
+ * The certificates of alert channels, each server once. Connects only to hosts that alerts may be sent to. `ca`: certificates of ALERT_CA
+ * as PEM, or null.
+ */
+export async function checkChannels(
+  channels: readonly ChannelFacts[],
+  config: Config,
+  ca: string | null,
+): Promise<Finding[]> {
+  const { databaseUrl, redisUrl, alertHosts } = config
   const ports = [
     ...(databaseUrl === null ? [] : addressesIn(databaseUrl, POSTGRES)),
     ...(redisUrl === null ? [] : addressesIn(redisUrl, REDIS)),
@@ -62,7 +68,7 @@ export async function checkChannels(channels: readonly ChannelFacts[], config: C
   const needs: ConnectNeeds = {
     hosts: alertHosts,
     closedPorts: new Set(ports.map(({ port }) => port)),
-    ca: alertCaFile === null ? null : readFileSync(alertCaFile, 'utf8'),
+    ca,
     deadlineMs: DEADLINE_MS,
   }
   const known = channels.flatMap(({ settings }) => (settings === null ? [] : [settings]))

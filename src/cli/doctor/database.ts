@@ -21,12 +21,8 @@ const BUFFER_BYTES = 256 * 2 ** 20
 const TRANSACTION_AGE = 1_000_000_000
 
 /** Settings of the server, which the service sets by itself if it is the embedded one. `pooled`: a pooler is in between. */
-export function checkServer(
-  facts: ServerFacts,
-  { processes, databasePool, databaseUrl }: Config,
-  pooled: boolean,
-): Finding[] {
-  const embedded = databaseUrl === null
+export function checkServer(facts: ServerFacts, config: Config, pooled: boolean): Finding[] {
+  const embedded = config.databaseUrl === null
   const { ok, note, warning, problem } = database
   const findings = [ok(`PostgreSQL ${facts.version} answers.`)]
   if (facts.versionNumber < OLDEST_VERSION)
@@ -45,7 +41,7 @@ export function checkServer(
         'End old transactions and prepared transactions, and run VACUUM.',
       ),
     )
-  findings.push(checkConnections(facts, pooled ? null : processes * databasePool))
+  findings.push(checkConnections(facts, pooled ? null : poolsOf(config)))
   if (!embedded && facts.maxWalBytes < WAL_BYTES)
     findings.push(
       note(
@@ -63,10 +59,26 @@ export function checkServer(
   return findings
 }
 
-/** `wanted`: connections that the processes of this machine open at most; null: a pooler opens them. */
+/** Connections that the processes of this machine open at most. */
+interface Pools {
+  readonly connections: number
+  /** How they are counted. */
+  readonly sum: string
+}
+
+/** Single sign-on alone is one process. The supervisor of several processes asks one thing after another, unless it serves single sign-on. */
+function poolsOf({ roles, processes, databasePool }: Config): Pools {
+  if (roles.every((role) => role === 'sso')) return { connections: databasePool, sum: 'DATABASE_POOL' }
+  const sum = 'PROCESSES x DATABASE_POOL'
+  if (processes === 1) return { connections: databasePool, sum }
+  const supervisor = roles.includes('sso') ? databasePool : 1
+  return { connections: processes * databasePool + supervisor, sum: `${sum}, and ${supervisor} of their supervisor` }
+}
+
+/** `pools` null: a pooler opens the connections. */
 function checkConnections(
   { maxConnections, reservedConnections, holders, ownLimit }: ServerFacts,
-  wanted: number | null,
+  pools: Pools | null,
 ): Finding {
   const permitted = maxConnections - reservedConnections
   const most = Math.min(permitted, ownLimit ?? Number.POSITIVE_INFINITY)
@@ -76,8 +88,8 @@ function checkConnections(
     permitted - total(elsewhere),
     (ownLimit ?? Number.POSITIVE_INFINITY) - total(elsewhere.filter(({ own }) => own)),
   )
-  const need = `the processes of this machine open up to ${wanted} (PROCESSES x DATABASE_POOL)`
-  if (wanted !== null && wanted > most)
+  const need = `the processes of this machine open up to ${pools?.connections} (${pools?.sum})`
+  if (pools !== null && pools.connections > most)
     return database.problem(
       `The server permits ${count(most, 'connection')}, and ${need}.`,
       'Raise max_connections, or lower DATABASE_POOL or PROCESSES.',
@@ -87,13 +99,13 @@ function checkConnections(
       `${used} of ${count(permitted, 'connection')} are in use: ${held(holders)}.`,
       'Raise max_connections, or end connections of other programs.',
     )
-  if (wanted !== null && wanted > free)
+  if (pools !== null && pools.connections > free)
     return database.warning(
       `The server permits ${count(most, 'connection')}, and ${need}; others leave ${Math.max(0, free)}: ${held(elsewhere)}.`,
       'Raise max_connections or the limit of the login, lower DATABASE_POOL, or end connections of other programs.',
     )
   const text = `The server permits ${count(most, 'connection')}, ${used} are in use`
-  return database.ok(wanted === null ? `${text}.` : `${text}, and ${need}.`)
+  return database.ok(pools === null ? `${text}.` : `${text}, and ${need}.`)
 }
 
 const total = (holders: readonly HolderFacts[]): number =>

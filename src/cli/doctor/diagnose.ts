@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { createClock } from '../../flows/process/clock.js'
 import { type Config, ConfigError, readConfig } from '../../process/config.js'
 import type { DatabaseInspection, SessionStoreInspection } from '../../storage/inspection.js'
+import type { KeyRing } from '../../storage/key-ring.js'
 import { findEmbedded, inspectPostgres, inspectRedis } from '../../wiring/open-stores.js'
 import { heldKeys } from '../held-keys.js'
 import { checkBackup, checkErasures } from './backups.js'
@@ -29,8 +30,8 @@ export interface DiagnosisOptions {
   readonly erasures?: string
 }
 
-/** A store that answers, or the finding that says why it does not. */
-type Opened<T> = { readonly store: T } | { readonly finding: Finding } | null
+/** A store or a file, or the finding that says why it cannot be used. Null: the configuration names none. */
+type Opened<T> = { readonly value: T } | { readonly finding: Finding } | null
 
 /** Runs every check, one area after the other. A store that is down leaves out its own checks only. Changes nothing. */
 export async function diagnose(env: NodeJS.ProcessEnv, options: DiagnosisOptions): Promise<Finding[]> {
@@ -43,8 +44,10 @@ export async function diagnose(env: NodeJS.ProcessEnv, options: DiagnosisOptions
     return error.problems.map((line) => problem(`${line}.`, 'Correct it: the other checks need a configuration.'))
   }
   const [database, redis] = await Promise.all([openDatabase(config), openRedis(config)])
-  const store = database !== null && 'store' in database ? database.store : null
-  const sessions = redis !== null && 'store' in redis ? redis.store : null
+  const store = usable(database)
+  const sessions = usable(redis)
+  const ring = openKeys(config)
+  const authorities = openAuthorities(config)
   try {
     return [
       ...checkConfiguration(env, config, host()),
@@ -53,7 +56,9 @@ export async function diagnose(env: NodeJS.ProcessEnv, options: DiagnosisOptions
       ...(sessions === null ? missing(redis) : await checkSessions(sessions)),
       ...(await checkPlaces(store, config)),
       ...(await checkStoreCertificates(config)),
-      ...(store === null ? [] : await checkContent(store, config)),
+      ...missing(authorities),
+      ...missing(ring),
+      ...(store === null ? [] : await checkContent(store, config, ring, authorities)),
       ...checkBackup(options.backup, options.backupMaxAge, keyFiles(env, config)),
       ...checkErasures(options.erasures, options.backupMaxAge, (await store?.lastErasure()) ?? null),
     ]
@@ -63,7 +68,12 @@ export async function diagnose(env: NodeJS.ProcessEnv, options: DiagnosisOptions
   }
 }
 
-const missing = (opened: Opened<unknown>): Finding[] => (opened !== null && 'finding' in opened ? [opened.finding] : [])
+const fails = (opened: Opened<unknown>): opened is { readonly finding: Finding } =>
+  opened !== null && 'finding' in opened
+
+const missing = (opened: Opened<unknown>): Finding[] => (fails(opened) ? [opened.finding] : [])
+
+const usable = <T>(opened: Opened<T>): T | null => (opened === null || fails(opened) ? null : opened.value)
 
 async function openDatabase({ databaseUrl, dataFolder }: Config): Promise<Opened<DatabaseInspection>> {
   const { warning, problem } = findingsOf('database')
@@ -73,7 +83,7 @@ async function openDatabase({ databaseUrl, dataFolder }: Config): Promise<Opened
     return { finding: warning(found, 'Start the service, and run this again.') }
   }
   try {
-    return { store: await inspectPostgres(url) }
+    return { value: await inspectPostgres(url) }
   } catch (error) {
     const found = `No database answers: ${reasonOf(error)}. Keys, jobs and alerts were not checked.`
     const advice =
@@ -85,10 +95,38 @@ async function openDatabase({ databaseUrl, dataFolder }: Config): Promise<Opened
 async function openRedis({ redisUrl }: Config): Promise<Opened<SessionStoreInspection>> {
   if (redisUrl === null) return null
   try {
-    return { store: await inspectRedis(redisUrl) }
+    return { value: await inspectRedis(redisUrl) }
   } catch (error) {
     const { problem } = findingsOf('redis')
     return { finding: problem(`No Redis answers: ${reasonOf(error)}.`, 'Check REDIS_URL, the server and the network.') }
+  }
+}
+
+function openKeys(config: Config): Opened<KeyRing> {
+  try {
+    const value = heldKeys(config)
+    return value === null ? null : { value }
+  } catch (error) {
+    const { problem } = findingsOf('keys')
+    const found = `${join(config.dataFolder, 'encryption.key')} cannot be used: ${reasonOf(error)}.`
+    return { finding: problem(found, 'Restore it from its copy: the service does not start without it.') }
+  }
+}
+
+/** The certificates of ALERT_CA. */
+function openAuthorities({ alertCaFile }: Config): Opened<string> {
+  if (alertCaFile === null) return null
+  try {
+    return { value: readFileSync(alertCaFile, 'utf8') }
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException // what readFileSync throws
+    const { problem } = findingsOf('certificates')
+    return {
+      finding: problem(
+        `ALERT_CA ${alertCaFile} cannot be read (${code}): the certificates of alert channels were not checked.`,
+        'Name an existing file, or unset ALERT_CA: the service does not start without it.',
+      ),
+    }
   }
 }
 
@@ -176,11 +214,20 @@ async function checkSessions(sessions: SessionStoreInspection): Promise<Finding[
 }
 
 /** Keys, alerts and jobs, as the tables have them. */
-async function checkContent(store: DatabaseInspection, config: Config): Promise<Finding[]> {
+async function checkContent(
+  store: DatabaseInspection,
+  config: Config,
+  ring: Opened<KeyRing>,
+  authorities: Opened<string>,
+): Promise<Finding[]> {
   const outbox = await store.outbox()
   return [
-    ...findingsOf('keys').ofReading('The data keys', await store.keys(), (keys) => checkKeys(keys, heldKeys(config))),
-    ...('value' in outbox ? await checkChannels(outbox.value.channels, config) : []),
+    ...findingsOf('keys').ofReading('The data keys', await store.keys(), (keys) =>
+      fails(ring) ? [] : checkKeys(keys, usable(ring)),
+    ),
+    ...('value' in outbox && !fails(authorities)
+      ? await checkChannels(outbox.value.channels, config, usable(authorities))
+      : []),
     ...findingsOf('alerts').ofReading('Waiting alerts', outbox, checkOutbox),
     ...findingsOf('jobs').ofReading('Background jobs', await store.jobs(), checkJobs),
   ]
