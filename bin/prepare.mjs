@@ -2,9 +2,10 @@
 // has changed, and in an installed package, which ships its build.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { alone } from './lock.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const at = (...parts) => join(root, ...parts)
@@ -15,7 +16,7 @@ export function prepare({ force = false } = {}) {
   const say = (text) => process.stderr.write(`${text}\n`)
   const ready = () => installed() && Object.keys(STEPS).every(isBuilt)
   if (ready() && !force) return
-  alone(() => {
+  const work = () => {
     if (!installed()) {
       say('keystride: installing packages (npm ci) ...')
       run(process.platform === 'win32' ? 'npm.cmd' : 'npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'])
@@ -28,7 +29,9 @@ export function prepare({ force = false } = {}) {
       run(process.execPath, STEPS[name].command)
       writeFileSync(stampFile(name), stamp)
     }
-  })
+  }
+  const lock = at('.preparing')
+  alone(lock, work, (pid) => say(`keystride: waiting for process ${pid}, which has the lock ${lock} ...`))
 }
 
 const STEPS = {
@@ -107,38 +110,6 @@ function isBuilt(name) {
     existsSync(at('build', product)) &&
     readFileSync(stampFile(name), 'utf8') === hashOf(sources)
   )
-}
-
-/** Runs `work` under a lock between processes. The lock of a dead process does not block. */
-function alone(work) {
-  const lock = at('.preparing')
-  const mine = `${lock}.${process.pid}`
-  writeFileSync(mine, String(process.pid))
-  for (;;) {
-    try {
-      linkSync(mine, lock)
-      break
-    } catch (error) {
-      if (error.code !== 'EEXIST') throw error
-      if (!isAlive(lock)) rmSync(lock, { force: true })
-      else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200)
-    }
-  }
-  try {
-    work()
-  } finally {
-    rmSync(lock, { force: true })
-    rmSync(mine, { force: true })
-  }
-}
-
-function isAlive(lock) {
-  try {
-    const pid = Number(readFileSync(lock, 'utf8'))
-    return pid > 0 && process.kill(pid, 0)
-  } catch (error) {
-    return error.code === 'EPERM'
-  }
 }
 
 /** npm writes node_modules/.package-lock.json when it has finished; one that is older than the lockfile is outdated. */

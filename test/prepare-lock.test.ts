@@ -1,0 +1,54 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { until } from './storage/fixtures.js'
+
+const folder = mkdtempSync(join(tmpdir(), 'keystride-lock-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const file = join(folder, 'lock')
+
+/** Arguments of a process that says when it works under the lock, and for whom it waits. It runs `before` first. */
+const script = (before = '') => [
+  '--input-type=module',
+  '--eval',
+  `import { writeFileSync } from 'node:fs'
+   import { alone } from ${JSON.stringify(new URL('../bin/lock.mjs', import.meta.url).href)}
+   const file = ${JSON.stringify(file)}
+   ${before}
+   alone(file, () => console.log('works'), (pid) => console.log('waits for ' + pid))`,
+]
+const ran = (before?: string) => {
+  const { status, stdout } = spawnSync(process.execPath, script(before), { encoding: 'utf8', timeout: 30_000 })
+  return { status, stdout, left: readdirSync(folder) }
+}
+const worked = { status: 0, stdout: 'works\n', left: [] }
+
+describe('the lock of the preparation of a checkout', () => {
+  it('is taken if no process has it, and given back', () => {
+    expect(ran()).toEqual(worked)
+  })
+
+  it('is taken from a dead process', () => {
+    writeFileSync(file, String(spawnSync('true').pid))
+    expect(ran()).toEqual(worked)
+  })
+
+  it('is taken from a dead process that had the same id, as in a container that was killed', () => {
+    expect(ran('writeFileSync(file, String(process.pid))')).toEqual(worked)
+  })
+
+  it('is waited for while a process has it, and the wait is said once', async () => {
+    writeFileSync(file, String(process.pid))
+    const waiting = spawn(process.execPath, script(), { stdio: ['ignore', 'pipe', 'inherit'] })
+    let output = ''
+    waiting.stdout.on('data', (chunk) => (output += chunk))
+    const ended = once(waiting, 'exit')
+    await until(async () => output !== '', 30_000)
+    rmSync(file)
+    expect(await ended).toEqual([0, null])
+    expect(output).toBe(`waits for ${process.pid}\nworks\n`)
+  })
+})
