@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { cpus } from 'node:os'
+import { availableParallelism } from 'node:os'
 import { z } from 'zod'
 import { ADAPTIVE_MAX } from '../domain/adaptation.js'
 import { type HostList, hostList } from '../domain/alert-host.js'
@@ -9,6 +9,7 @@ import { burstOf, type KeyRate, NO_RATE } from '../domain/key-rate.js'
 import { check, fieldPath } from '../domain/validation/validation.js'
 import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from './log.js'
 
+const PROCESSES_MAX = 64
 const ROLES = ['core', 'links', 'dashboard', 'jobs', 'sso'] as const
 type Role = (typeof ROLES)[number]
 /** Single sign-on needs a settings file, so a process has that role by request only. */
@@ -148,7 +149,9 @@ const Environment = z.object({
     ),
   ALERT_CA: file.describe('PEM file of certificates that alert channels trust in addition to the well-known ones'),
   SSO_FILE: file.describe('JSON file with the settings of single sign-on: see docs/sso.md'),
-  PROCESSES: count(1, 64).optional().describe('processes that serve on one port; unset: one per core'),
+  PROCESSES: count(1, PROCESSES_MAX)
+    .optional()
+    .describe('processes that serve on one port; unset: one per core that the service may use, at most 64'),
   SCORING: z
     .enum(['pool', 'inline'])
     .default('pool')
@@ -328,7 +331,7 @@ function configOf(settings: Settings): Config {
     touchScreens: settings.TOUCH_SCREENS,
     targets: { targetRefPatterns: settings.TARGET_REF_PATTERNS, fullRefPatterns: settings.FULL_REF_PATTERNS },
     adaptation: settings.ADAPTATION === 'on',
-    processes: settings.PROCESSES ?? cpus().length,
+    processes: settings.PROCESSES ?? Math.min(PROCESSES_MAX, availableParallelism()),
     scoring: settings.SCORING,
     geography: {
       places: settings.GEOIP_DB ?? null,

@@ -1,4 +1,4 @@
-import { cpus } from 'node:os'
+import { availableParallelism } from 'node:os'
 import type { Config } from '../process/config.js'
 import type { Logger } from '../process/log.js'
 import { modelFile, wasmFile, workerFile } from '../scoring/artifacts.js'
@@ -19,7 +19,7 @@ async function start(config: Config, log: Logger): Promise<Scoring> {
     workerFile: workerFile(),
     wasmFile: wasmFile(),
     modelFile: modelFile(),
-    workers: config.scoringWorkers ?? Math.max(1, Math.floor(cpus().length / config.processes) - 1),
+    workers: config.scoringWorkers ?? Math.max(1, Math.floor(availableParallelism() / config.processes) - 1),
     log: (message) => log.warn(message),
   })
   try {

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { ADAPTIVE_MAX } from '../../src/domain/adaptation.js'
@@ -31,6 +32,14 @@ describe('the configuration', () => {
       targets: DEFAULT_TARGETS,
       adaptation: true,
     })
+  })
+
+  it('has one process for each core that it may use, not for each of the machine', () => {
+    const [, core = ''] = /^Cpus_allowed_list:\s+(\d+)/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? []
+    const config = new URL('../../build/src/process/config.js', import.meta.url).href
+    const program = `console.log((await import(${JSON.stringify(config)})).readConfig({}).processes)`
+    const node = [process.execPath, '--input-type=module', '--eval', program]
+    expect(execFileSync('taskset', ['--cpu-list', core, ...node], { encoding: 'utf8' })).toBe('1\n')
   })
 
   it('treats an empty variable as unset', () => expect(readConfig({ PORT: '', REDIS_URL: '' }).port).toBe(8080))
