@@ -4,6 +4,7 @@ import { createServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { ExpectedFault } from '../domain/expected-fault.js'
 import type { MetricsJson } from '../http/metrics.js'
+import { createProcessMetrics } from '../http/process-metrics.js'
 import { type RateAccounts, rateAccountsHere } from '../storage/rate-account.js'
 import type { FromFront, FrontState, ToFront } from './front.js'
 import { createFrontMetrics, type FrontMetrics } from './front-metrics.js'
@@ -60,7 +61,8 @@ export async function superviseFronts(options: SuperviseOptions): Promise<Fronts
   const served = new Map<ChildProcess, Served>()
   const launched: number[] = []
   const rates = rateAccountsHere(() => performance.now())
-  const metrics = createFrontMetrics(metricsOf)
+  const own = createProcessMetrics(processes, () => served.size)
+  const metrics = createFrontMetrics(metricsOf, own.json)
   let stopping = false
   let up = false
   const servedOn = await freePort(host, port)
@@ -70,6 +72,7 @@ export async function superviseFronts(options: SuperviseOptions): Promise<Fronts
     const begun = performance.now()
     const restarts = launched[index] ?? 0
     launched[index] = restarts + 1
+    if (restarts > 0) own.restarted()
     const startAgain = (message: string, facts: object): void => {
       if (stopping || !up) return
       const again = performance.now() - begun > SETTLED_MS ? 0 : exits + 1

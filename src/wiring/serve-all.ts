@@ -12,6 +12,7 @@ import type { Health } from '../flows/process/health.js'
 import { createAuthenticate } from '../flows/session/authenticate.js'
 import { type Admission, createAdmission, LOOK_MS } from '../http/admission.js'
 import { createMetrics, type Metrics } from '../http/metrics.js'
+import { createProcessMetrics } from '../http/process-metrics.js'
 import { loadProvider } from '../http/provider.js'
 import { serveApart } from '../http/serve-apart.js'
 import { serve } from '../http/server.js'
@@ -128,6 +129,8 @@ export async function serveAll(given: Needs): Promise<Serving> {
   const apart = metricsAt === null || front !== null ? null : await serveApart(served, metricsAt)
   addGauges(needs, metrics, server, admission)
   metrics.add([...given.storeMetrics.metrics, ...product.metricsOf(config.roles)])
+  // The supervisor of several processes has those of all.
+  if (front === null) metrics.add(createProcessMetrics(1, () => 1).metrics)
   const jobs = [
     ...beginJobs(needs, courier, meter, outages),
     ...(config.roles.includes('jobs') ? [product.readState(stores, log)] : []),

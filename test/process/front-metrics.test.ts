@@ -1,5 +1,6 @@
 import { Counter, Gauge, Registry } from 'prom-client'
 import { describe, expect, it } from 'vitest'
+import { createProcessMetrics } from '../../src/http/process-metrics.js'
 import { createFrontMetrics } from '../../src/process/front-metrics.js'
 
 /** A front with a counter of calls and a gauge of calls in flight. */
@@ -12,7 +13,8 @@ function front() {
   return { calls, inFlight, cpu, isSilent: false, json: () => registry.getMetricsAsJSON() }
 }
 type Made = ReturnType<typeof front>
-const open = () => createFrontMetrics<Made>(async (one) => (one.isSilent ? null : await one.json()))
+const open = (own: Made['json'] = async () => []) =>
+  createFrontMetrics<Made>(async (one) => (one.isSilent ? null : await one.json()), own)
 const values = (text: string) =>
   text
     .split('\n')
@@ -41,6 +43,19 @@ describe('metrics of several fronts', () => {
       `keystride_calls_total ${2 * (1 + 2 + 3 + 4 + 5)}`,
       'keystride_in_flight 2',
       'process_cpu_seconds_total 1',
+    ])
+  })
+
+  it('have the metrics of the supervisor next to those of the fronts', async () => {
+    const processes = createProcessMetrics(2, () => 1)
+    processes.restarted()
+    expect(values(await open(processes.json).text([front()]))).toEqual([
+      'keystride_calls_total 0',
+      'keystride_in_flight 0',
+      'keystride_process_restarts_total 1',
+      'keystride_processes 1',
+      'keystride_processes_wanted 2',
+      'process_cpu_seconds_total 0',
     ])
   })
 

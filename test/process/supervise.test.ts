@@ -19,7 +19,7 @@ afterEach(async () => {
 /** Two fronts; `lines` are the log. */
 async function supervised() {
   const lines: { message: string; facts: Record<string, unknown> }[] = []
-  await superviseFronts({
+  const { metricsText } = await superviseFronts({
     file,
     args: [],
     processes: 2,
@@ -30,7 +30,10 @@ async function supervised() {
       stop = one
     },
   })
-  return lines
+  /** Processes that serve, that should, and restarts, as `/metrics` has them. */
+  const counts = async () =>
+    [...(await metricsText()).matchAll(/^keystride_process\w* (\d+)$/gm)].map(([, n]) => Number(n))
+  return { lines, counts }
 }
 
 /** The fronts of this process. */
@@ -45,7 +48,8 @@ describe('a supervisor', () => {
   it.each(['event', 'throw'] as const)(
     'restarts a front once the system can fork again (error by %s)',
     async (how) => {
-      const lines = await supervised()
+      const { lines, counts } = await supervised()
+      expect(await counts()).toEqual([2, 2, 0])
       const [first = 0, other = 0] = pids()
       process.execPath = FAILING[how]
       process.kill(first, 'SIGKILL')
@@ -57,6 +61,7 @@ describe('a supervisor', () => {
         waitMs: 500,
       })
       expect(pids()).toEqual([other])
+      expect(await counts()).toEqual([1, 2, failed().length])
       process.execPath = execPath
       await until(async () => pids().length === 2, PATIENCE_MS)
       expect(pids()).toContain(other)
