@@ -8,6 +8,7 @@ import type { AccountStore, NewAccount } from '../../../../src/storage/account.j
 import { postgresAttemptLocks } from '../../../../src/storage/postgres/attempt/attempt-lock.js'
 import { postgresAuthentications } from '../../../../src/storage/postgres/attempt/authentication.js'
 import { connectPostgres, type Database } from '../../../../src/storage/postgres/connection/client.js'
+import { observedDatabase } from '../../../../src/storage/postgres/connection/observed-database.js'
 import { postgresUsage } from '../../../../src/storage/postgres/insight/usage.js'
 import { postgresOrganizations } from '../../../../src/storage/postgres/organization/organization.js'
 import { postgresAccounts } from '../../../../src/storage/postgres/person/account.js'
@@ -105,6 +106,27 @@ describe('quotas', () => {
     const all = await Promise.allSettled(Array.from({ length: 200 }, (_, i) => insisting(() => add('desk', `m${i}`))))
     expect(all.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
     expect((await accounts.roster(org, 'desk'))?.members).toHaveLength(2)
+  })
+
+  it('that refuse are no failures of the database, and its errors are', async () => {
+    await create('desk', 'generic', 'ann')
+    await create('solo')
+    await quotas({ sharedAccounts: 1, membersPerSharedAccount: 1 })
+    const failures: boolean[] = []
+    const observer = { called: (...[, , failed]: [unknown, number, boolean]) => void failures.push(failed) }
+    const observed = observedDatabase(database, { ...observer, waited: () => {}, committed: () => {} })
+    const change = (userRef: string, kind: 'add' | 'to-generic') =>
+      postgresAccounts(observed).change(org, userRef, () => ({
+        settings: {},
+        move: { kind, memberRef: 'cy' },
+        newMember: newMember(),
+      }))
+    await expect(change('desk', 'add')).rejects.toMatchObject({ kind: 'members-quota' })
+    await expect(change('solo', 'to-generic')).rejects.toMatchObject({ kind: 'shared-accounts-quota' })
+    expect(failures.length).toBeGreaterThan(1)
+    expect(failures).not.toContain(true)
+    await expect(observed.asSystem((sql) => sql`select 1 / 0`)).rejects.toThrow()
+    expect(failures.at(-1)).toBe(true)
   })
 
   it('count shared accounts separately, conversions included', async () => {
