@@ -18,9 +18,10 @@ export function backupScripts(): { readonly dump: string; readonly verify: strin
 
 /** The commands of docs/administration.md that rotate the encryption key with `ENCRYPTION_KEY`. */
 export function rotationCommands(): { readonly create: string; readonly rotate: string; readonly status: string } {
-  const [, section = ''] = /## Rotate the encryption key\n[\s\S]*?With `ENCRYPTION_KEY`:\n([\s\S]*?)\n## |$/.exec(
-    `${read('administration.md')}\n## `,
-  ) ?? ['', '']
+  const section =
+    /## Rotate the encryption key\n[\s\S]*?With `ENCRYPTION_KEY`:\n([\s\S]*?)(?=\n## |$)/.exec(
+      read('administration.md'),
+    )?.[1] ?? ''
   const [create, rotate, status] = [...section.matchAll(/`((?:openssl|npx keystride) [^`]+)`/g)].map(([, found = '']) =>
     found.replace(/^npx /, ''),
   )

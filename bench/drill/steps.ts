@@ -20,6 +20,8 @@ interface Report {
   readonly drill: string
   readonly patterns: number
   readonly ok: boolean
+  /** Why the drill ended between two steps; null if it did not. */
+  readonly error: string | null
   readonly steps: readonly Step[]
   readonly machine: Machine
   readonly at: string
@@ -54,11 +56,18 @@ export async function runDrill({ name, help, run }: Drill): Promise<void> {
   } finally {
     await stage.close()
   }
-  const ok = failed === null && steps.length > 0
-  const report = { drill: name, patterns: numbers.patterns, ok, steps, machine: facts, at: new Date().toISOString() }
+  const end = endOf(steps, failed)
+  const report = {
+    drill: name,
+    patterns: numbers.patterns,
+    ...end,
+    steps,
+    machine: facts,
+    at: new Date().toISOString(),
+  }
   process.stdout.write(summaryOf(report))
   if (files.json !== undefined) writeFileSync(files.json, `${JSON.stringify(report, null, 2)}\n`)
-  process.exit(ok ? 0 : 1)
+  process.exit(end.ok ? 0 : 1)
 }
 
 /** Runs steps and adds each to `steps`; a step that fails is added too, and its error passes on. */
@@ -77,13 +86,21 @@ export const stepsInto =
       note(found, true)
       return value
     } catch (error) {
-      note(error instanceof Error ? error.message : String(error), false)
+      note(messageOf(error), false)
       throw error
     }
   }
 
-function summaryOf({ drill, ok, steps }: Report): string {
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+/** The end of a drill; `failed` is the error that ended it, or null. A step that failed has its error already. */
+export function endOf(steps: readonly Step[], failed: unknown): Pick<Report, 'ok' | 'error'> {
+  const noted = failed === null || steps.at(-1)?.ok === false
+  return { ok: failed === null && steps.length > 0, error: noted ? null : messageOf(failed) }
+}
+
+export function summaryOf({ drill, ok, error, steps }: Pick<Report, 'drill' | 'ok' | 'error' | 'steps'>): string {
   const rows = steps.map((one) => [one.step, one.seconds.toFixed(2), one.ok ? 'ok' : 'FAILED', one.found])
-  const end = ok ? 'every step is as wanted' : 'NOT as wanted'
+  const end = ok ? 'every step is as wanted' : `NOT as wanted${error === null ? '' : `: ${error}`}`
   return `${table(['step', 's', '', 'found'], rows)}\n\n${drill}: ${end}\n`
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it } from 'vitest'
 import { backupScripts, rotationCommands } from '../../bench/drill/documented.js'
-import { stepsInto } from '../../bench/drill/steps.js'
+import { endOf, stepsInto, summaryOf } from '../../bench/drill/steps.js'
 import { whyNoStandby } from '../../bench/shared/debian-postgres.js'
 import { whyNoOpenssl } from '../servers/openssl.js'
 
@@ -66,6 +66,17 @@ describe('npm run drill', () => {
       { step: 'two', found: 'wanted 1, got 2', ok: false },
     ])
     expect(said).toContainEqual(expect.stringMatching(/^ {2}FAILED: wanted 1, got 2 /))
+    expect(endOf(steps, new Error('wanted 1, got 2'))).toEqual({ ok: false, error: null })
+  })
+
+  it('says why it ended between two steps', () => {
+    const steps = [{ step: 'one', seconds: 1, found: 'a file', ok: true }]
+    const end = endOf(steps, new Error('the server did not start'))
+    expect(summaryOf({ drill: 'restore', ...end, steps })).toMatch(
+      /\n\nrestore: NOT as wanted: the server did not start\n$/,
+    )
+    expect(end.ok).toBe(false)
+    expect(endOf(steps, null)).toEqual({ ok: true, error: null })
   })
 })
 
