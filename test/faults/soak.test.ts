@@ -78,7 +78,8 @@ describe.skipIf(!possible)(`two services at a steady load, with a fault every ${
     for (const service of on.services) wellBehaved({ name: 'soak', service }, [])
   })
 
-  it('has everything acknowledged, and judges no attempt beyond a budget', async () => {
+  // The audit reads every attempt: 485,000 after two hours.
+  it('has everything acknowledged, and judges no attempt beyond a budget', { timeout: 600_000 }, async () => {
     const { people } = soaked
     const { enrolments, attempts } = await audit({ name: 'soak', databaseUrl: () => on.databaseUrl }, people)
     figure(
