@@ -20,8 +20,8 @@ import { administration, openStores, type Stores } from './wiring/open-stores.js
 import { serveAll } from './wiring/serve-all.js'
 import { startScoring } from './wiring/start-scoring.js'
 
-/** Deadline of the stop, after `stopLeadMs`: the process ends within 5 s, regardless of the work in progress. */
-const STOP_WITHIN_MS = 4_500
+/** Deadline of the stop, after `stopLeadMs`: the process ends within 8 s, regardless of the work in progress. */
+const STOP_WITHIN_MS = 8_000
 
 /** Starts the service and runs it until SIGTERM or SIGINT. Ends the process with status 1 if it cannot start. */
 export async function start(env: NodeJS.ProcessEnv): Promise<void> {

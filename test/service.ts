@@ -52,6 +52,9 @@ const ENCRYPTION_KEY = Buffer.alloc(32, 7).toString('base64')
 /** A long wait in the queue, so that a loaded machine sheds no request. Tests of shedding set their own. */
 const QUEUE_MS = '20000'
 
+/** Patience with stores on a machine that stands still for a moment. Tests of an outage set their own. */
+const STORE_PATIENCE = '10'
+
 /**
  * The whole service in this process on its own database, with Redis if a URL is given. Every answer to `call` is
  * checked against the route table.
@@ -77,6 +80,7 @@ export async function startService(
     PROCESSES: '1',
     LOG_LEVEL: 'error',
     QUEUE_MS,
+    STORE_PATIENCE,
     ...(redisUrl ? { REDIS_URL: redisUrl } : {}),
     ...more,
   }

@@ -2,8 +2,8 @@
 import { ALLOCATOR, HEAP_FLAGS } from '../../build/src/process/heap.js'
 import { EXAMPLES, METRICS_PORT, PORT, placed, STOP_LEAD_S } from './settings.mjs'
 
-/** After SIGTERM a process ends within STOP_LEAD_S and 5 s; 5 s more are for a loaded node. */
-const STOP_MOST_S = STOP_LEAD_S + 5 + 5
+/** After SIGTERM a process ends within STOP_LEAD_S and 8 s; 2 s more are for a loaded node. */
+const STOP_MOST_S = STOP_LEAD_S + 8 + 2
 
 const indent = (text, columns) => text.replaceAll(/^(?=.)/gm, ' '.repeat(columns))
 
@@ -219,7 +219,7 @@ ${replicas === null ? '  # The HorizontalPodAutoscaler sets the replicas.' : `  
       labels:
 ${indent(labels(name, 'service'), 8)}
     spec:
-      # A stopping pod answers /readyz with 503 and serves for STOP_LEAD_S (${STOP_LEAD_S} s) while the proxies forget it, then ends within 5 s.
+      # A stopping pod answers /readyz with 503 and serves for STOP_LEAD_S (${STOP_LEAD_S} s) while the proxies forget it, then ends within 8 s.
       # The process does this itself, so there is no preStop hook.
       terminationGracePeriodSeconds: ${STOP_MOST_S}
       topologySpreadConstraints:

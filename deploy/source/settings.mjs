@@ -57,6 +57,7 @@ export const PLACES = {
   SCORING_WORKERS: { systemd: setting(), kubernetes: absent('SCORING=inline has no scoring threads') },
   REQUESTS_AT_ONCE: both(setting()),
   QUEUE_MS: both(setting()),
+  STORE_PATIENCE: both(setting()),
   KEY_RATE: both(setting()),
   KEY_BURST: both(setting()),
   PROFILE_CACHE_MB: both(setting()),

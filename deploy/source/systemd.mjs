@@ -4,8 +4,8 @@ import { EXAMPLES, placed } from './settings.mjs'
 /** Folder of the installed package, and the node that runs it. An operator with other paths changes them in a drop-in. */
 const COMMAND = '/usr/bin/node /opt/keystride/node_modules/keystride/bin/keystride.mjs'
 
-/** The longest stop: STOP_LEAD_S of at most 60, 5 s for the stop itself, and 5 s for a loaded machine. */
-const STOP_MOST_S = 60 + 5 + 5
+/** The longest stop: STOP_LEAD_S of at most 60, 8 s for the stop itself, and 2 s for a loaded machine. */
+const STOP_MOST_S = 60 + 8 + 2
 
 const environment = () =>
   placed('systemd', 'fixed')

@@ -165,6 +165,11 @@ const Environment = z.object({
     .describe(
       'expected wait, in ms, above which a verify gets 503 at once; for other calls a part of it, see docs/operations.md',
     ),
+  STORE_PATIENCE: count(1, 10)
+    .default(1)
+    .describe(
+      'times the limits after which a call is refused because PostgreSQL or Redis is late; more for a machine that stands still now and then',
+    ),
   KEY_RATE: count(0, 1_000_000)
     .default(NO_RATE)
     .describe(
@@ -252,6 +257,7 @@ export interface Config {
   readonly scoringWorkers: number | null
   readonly requestsAtOnce: number
   readonly queueMs: number
+  readonly storePatience: number
   readonly keyRate: KeyRate
   readonly profileCacheBytes: number
   readonly stopLeadMs: number
@@ -344,6 +350,7 @@ function configOf(settings: Settings): Config {
     scoringWorkers: settings.SCORING_WORKERS ?? null,
     requestsAtOnce: settings.REQUESTS_AT_ONCE,
     queueMs: settings.QUEUE_MS,
+    storePatience: settings.STORE_PATIENCE,
     keyRate: { perSecond: settings.KEY_RATE, burst: settings.KEY_BURST ?? burstOf(settings.KEY_RATE) },
     profileCacheBytes: settings.PROFILE_CACHE_MB * 1024 * 1024,
     stopLeadMs: settings.STOP_LEAD_S * 1000,

@@ -4,7 +4,7 @@ import { v7 } from 'uuid'
 import { ExpectedFault } from '../domain/expected-fault.js'
 import { createOrganizationFlows, type OrganizationFlows } from '../flows/organization/organizations.js'
 import { type Clock, createClock } from '../flows/process/clock.js'
-import type { Check } from '../flows/process/health.js'
+import { type Check, PING_LIMIT_MS } from '../flows/process/health.js'
 import type { Config } from '../process/config.js'
 import type { Logger } from '../process/log.js'
 import { codeHashThreadFile } from '../scoring/artifacts.js'
@@ -205,9 +205,10 @@ export async function openStores(
     const redis =
       config.redisUrl === null || !withRedis
         ? null
-        : await openRedis(config.redisUrl, (line) => log.info(line), observer)
+        : await openRedis(config.redisUrl, config.storePatience, (line) => log.info(line), observer)
     if (redis !== null) closing.push(() => redis.close())
     const keys = openKeys(config, database)
+    const limitMs = PING_LIMIT_MS * config.storePatience
     closing.push(() => keys.codeHash.close())
     return {
       ...postgresStores(database, observer),
@@ -224,8 +225,8 @@ export async function openStores(
       ports: portsOf(url, config.redisUrl),
       clock,
       checks: [
-        { name: 'PostgreSQL', ping: pingDatabase },
-        ...(redis === null ? [] : [{ name: 'Redis', ping: clock.compared('Redis', () => redis.ping()) }]),
+        { name: 'PostgreSQL', ping: pingDatabase, limitMs },
+        ...(redis === null ? [] : [{ name: 'Redis', ping: clock.compared('Redis', () => redis.ping()), limitMs }]),
       ],
       embedded,
       migrated,
@@ -265,7 +266,7 @@ async function openDatabase(
   })
   const prepare = config.databasePrepare ?? (embedded !== null || !(await poolerBetween(primary)))
   const warn = (line: string) => log.warn(line)
-  const options = { url, primary, max: config.databasePool, prepare, log: warn }
+  const options = { url, primary, max: config.databasePool, prepare, log: warn, patience: config.storePatience }
   const database =
     observer === null
       ? connectPostgres(options)
@@ -389,7 +390,7 @@ function portsOf(databaseUrl: string, redisUrl: string | null): Set<number> {
 }
 
 /** Loads the client only if Redis is used: loading its modules takes 190 ms. */
-async function openRedis(url: string, log: (line: string) => void, observer: StoreObserver | null) {
+async function openRedis(url: string, patience: number, log: (line: string) => void, observer: StoreObserver | null) {
   const [{ connectRedis }, { endEverySession, redisSessions }, { redisRateAccounts }, { redisSsoArtifacts }] =
     await Promise.all([
       import('../storage/redis/client.js'),
@@ -397,7 +398,7 @@ async function openRedis(url: string, log: (line: string) => void, observer: Sto
       import('../storage/redis/rate-account.js'),
       import('../storage/redis/sso-artifact.js'),
     ])
-  const redis = await connectRedis({ url, log, observer })
+  const redis = await connectRedis({ url, log, observer, patience })
   return {
     sessions: redisSessions(redis),
     ssoArtifacts: redisSsoArtifacts(redis),

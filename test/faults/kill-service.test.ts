@@ -110,13 +110,13 @@ describe('a service that is killed repeatedly under load', () => {
     ROUNDS * 20_000,
   )
 
-  it('stops on SIGTERM and Ctrl-C within 5 s with status 0, and leaves no process', async () => {
+  it('stops on SIGTERM and Ctrl-C within 10 s with status 0, and leaves no process', async () => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       service ??= await startProcess({ KEYSTRIDE_DATA: folder })
       const { status, tookMs } = await service.stop(signal)
       service = undefined
       expect(status).toBe(0)
-      expect(tookMs).toBeLessThan(5_000)
+      expect(tookMs).toBeLessThan(10_000)
       expect(processesNaming(folder)).toEqual([])
     }
   }, 60_000)

@@ -4,6 +4,8 @@ import { reasonOf } from '../../domain/error-reason.js'
 export interface Check {
   readonly name: string
   readonly ping: () => Promise<void>
+  /** Limit of a ping whose client has none, ms. */
+  readonly limitMs?: number
 }
 
 export interface Health {
@@ -24,8 +26,8 @@ const RESTING_EVERY_MS = 3000
 /** Time without a call until the longer interval. */
 const RESTS_AFTER_MS = 1000
 const LOST_AFTER = 2
-/** Limit of a ping whose client has none: two of them still end within a second. */
-export const PING_MAX_MS = 400
+/** Two pings of this length still end within a second. */
+export const PING_LIMIT_MS = 400
 
 /**
  * Pings every store periodically and keeps the outcome. Pings are frequent while callers ask for the outcome or a store
@@ -55,12 +57,13 @@ export function watchHealth(
     for (const listener of listeners) listener(now, [...lost.values()].join('; '))
   }
   const watch = async (check: Check, failedBefore: number) => {
-    let reason = `no answer within ${PING_MAX_MS} ms`
+    const limitMs = check.limitMs ?? PING_LIMIT_MS
+    let reason = `no answer within ${limitMs} ms`
     const ping = check.ping()
     ping.catch((error: unknown) => {
       reason = reasonOf(error)
     })
-    const failed = (await answersWithin(ping, PING_MAX_MS)) ? 0 : failedBefore + 1
+    const failed = (await answersWithin(ping, limitMs)) ? 0 : failedBefore + 1
     if (stopped) return
     if (failed === 0) lost.delete(check.name)
     if (failed >= LOST_AFTER) lost.set(check.name, reason)

@@ -1,7 +1,7 @@
 import { Refusal } from '../../domain/refusal.js'
 import type { JobQueueStore, QueueState } from '../../storage/job-queue.js'
 import type { DatabaseFacts, SystemStore } from '../../storage/system.js'
-import { answersWithin, type Check, PING_MAX_MS } from './health.js'
+import { answersWithin, type Check, PING_LIMIT_MS } from './health.js'
 
 /** One serving process of this machine. */
 export interface ProcessState {
@@ -41,9 +41,9 @@ interface Needs {
 
 /** Reads the state of the deployment. Takes no longer than a ping or a statement may, and is not refused while a store is lost. */
 export function createSystem(needs: Needs): () => Promise<SystemState> {
-  const pinged = async ({ name, ping }: Check) => {
+  const pinged = async ({ name, ping, limitMs = PING_LIMIT_MS }: Check) => {
     const askedAt = needs.monotonicMs()
-    const reachable = await answersWithin(ping(), PING_MAX_MS)
+    const reachable = await answersWithin(ping(), limitMs)
     return { name, latencyMs: reachable ? needs.monotonicMs() - askedAt : null }
   }
   return async () => {

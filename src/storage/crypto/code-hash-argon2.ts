@@ -12,7 +12,7 @@ const AT_ONCE_MAX = 2
 const WAITING_MAX = 64
 /**
  * A hash moves 19 MiB through caches that typing shares, and a low priority does not prevent that. So while this process is
- * busy, the next hash waits this many times the duration of the last one. During 500 codes a second, the 99th percentile of
+ * busy, the next hash waits this many times the duration of a hash that had a core. During 500 codes a second, the 99th percentile of
  * typing was then 1.2 to 1.7 times its value without codes, in four runs; without rests 1.6 to 1.8 times.
  */
 const RESTS_MAX = 3
@@ -86,11 +86,17 @@ function utilization(): () => number {
   }
 }
 
-/** Time, ms, for which a place stays empty after a hash that took `workedMs`. */
-export const restOf =
-  (busy: () => number) =>
-  (workedMs: number): number =>
-    workedMs * RESTS_MAX * Math.min(1, busy() / BUSY)
+/**
+ * Time, ms, for which a place stays empty after a hash that took `workedMs`. A rest is for the caches, so it does not grow with
+ * the time that a hash waited for a core: the shortest hash so far counts.
+ */
+export function restOf(busy: () => number): (workedMs: number) => number {
+  let shortestMs = Number.POSITIVE_INFINITY
+  return (workedMs) => {
+    shortestMs = Math.min(shortestMs, workedMs)
+    return shortestMs * RESTS_MAX * Math.min(1, busy() / BUSY)
+  }
+}
 
 /**
  * Runs at most `atOnce` tasks concurrently, further ones in order of arrival; refuses if `waiting` tasks wait. After a task,

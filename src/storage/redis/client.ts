@@ -36,6 +36,8 @@ interface RedisOptions {
   readonly url: string
   readonly log?: (line: string) => void
   readonly observer?: StoreObserver | null
+  /** STORE_PATIENCE. */
+  readonly patience?: number
 }
 
 const BEAT_MS = 25
@@ -51,7 +53,12 @@ export const script = (source: string): Script => ({ source, sha1: createHash('s
  * once. Rejects with an error for the operator if the server cannot be reached within 5 s, is older than 7, or may evict
  * keys: an evicted session would restore its used attempts.
  */
-export async function connectRedis({ url, log = () => {}, observer = null }: RedisOptions): Promise<Redis> {
+export async function connectRedis({
+  url,
+  log = () => {},
+  observer = null,
+  patience = 1,
+}: RedisOptions): Promise<Redis> {
   const logError = logAtIntervals(log)
   let lastLine = ''
   const client = makeClient(url, (error) => {
@@ -72,10 +79,10 @@ export async function connectRedis({ url, log = () => {}, observer = null }: Red
       )
     throw new ExpectedFault(`no Redis answers at REDIS_URL: ${lastLine || (error as Error).message}`)
   }
-  const patience = startPatience()
+  const limit = startLimit(patience)
   const bounded = async <T>(work: Promise<T>): Promise<T> => {
     try {
-      return await patience.bound(work)
+      return await limit.bound(work)
     } catch (error) {
       if (error instanceof ErrorReply && !TRANSIENT.test(error.message)) throw error
       throw new Refusal('degraded', 'try again later: the session store does not answer', undefined, error)
@@ -98,7 +105,7 @@ export async function connectRedis({ url, log = () => {}, observer = null }: Red
     onEveryMaster: (work) => client.onEveryMaster((run) => work((source, args) => bounded(run(source, args)))),
     ping: async () => (await bounded(client.probe(PROBE))).map(Number),
     close: async () => {
-      patience.stop()
+      limit.stop()
       client.destroy()
     },
   }
@@ -156,9 +163,9 @@ const TRANSIENT =
 const says = (word: string, error: unknown): boolean => error instanceof ErrorReply && error.message.startsWith(word)
 
 /** Rejects commands that take too long. One timer serves all, because a timer per command costs more than the command. */
-function startPatience() {
+function startLimit(patience: number) {
   const waiting = createUnorderedList<Listed & { readonly since: number; readonly giveUp: () => void }>()
-  const beats = startBeats(BEAT_MS, () => {
+  const beats = startBeats(BEAT_MS, patience, () => {
     for (const { since, giveUp } of [...waiting.items]) if (beats.now() - since >= PATIENCE_MS) giveUp()
     return waiting.items.length > 0
   })

@@ -124,4 +124,8 @@ describe('rest after a hash', () => {
   it('is three times as long as the hash in a busy process, and zero in an idle one', () => {
     expect([0, 0.1875, 0.375, 1].map((busy) => restOf(() => busy)(20))).toEqual([0, 30, 60, 60])
   })
+
+  it('does not grow with the time that a hash waited for a core', () => {
+    expect([40, 20, 1000].map(restOf(() => 1))).toEqual([120, 60, 60])
+  })
 })

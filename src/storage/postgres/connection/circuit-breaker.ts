@@ -56,6 +56,8 @@ interface Needs<P> {
   readonly probe: () => void
   /** Called with the time that a call waited for a connection, ms. */
   readonly waited?: (ms: number) => void
+  /** STORE_PATIENCE. */
+  readonly patience?: number
 }
 
 interface Pool<P> {
@@ -94,7 +96,7 @@ interface State<P> {
 export function createCircuitBreaker<P>(needs: Needs<P>): CircuitBreaker<P> {
   const state: State<P> = {
     needs,
-    beats: startBeats(BEAT_MS, () => check(state)),
+    beats: startBeats(BEAT_MS, needs.patience ?? 1, () => check(state)),
     calls: createUnorderedList(),
     pool: openPool(needs),
     waiting: [],

@@ -29,6 +29,8 @@ export interface Database {
   call<T>(work: (sql: Sql) => PromiseLike<T>, options?: Pick<CallOptions, 'patienceMs'>): Promise<T>
   /** Rejects if nothing can be written; returns the server's clock, epoch ms. */
   ping(): Promise<number>
+  /** Times a statement's limit of 1 s: STORE_PATIENCE. */
+  readonly patience: number
   /** Connection string of the server in use, for separate connections. */
   server(): string
   /** Waits up to 5 s for running work. */
@@ -54,6 +56,8 @@ interface PostgresOptions {
   readonly waited?: (ms: number) => void
   /** Whether statements stay prepared; false behind a pooler without support for it. By default as the url says, else true. */
   readonly prepare?: boolean
+  /** STORE_PATIENCE: times the limits of statements and calls. */
+  readonly patience?: number
 }
 
 const CONNECT_TIMEOUT_S = 2
@@ -67,23 +71,31 @@ const SYSTEM_PATIENCE_MS = 3000
  */
 export function connectPostgres(options: PostgresOptions): Database {
   const { run, probe, server, close } = createRunner(options)
+  const { patience = 1 } = options
+  const idleMs = IDLE_TIMEOUT_MS * patience
   const scoped =
     (byKey: boolean): Database['scoped'] =>
     (organizationId, work, { durable = true, statementMs = STATEMENT_TIMEOUT_MS } = {}) =>
       run(
         (sql, call) =>
-          transact(sql, { role: 'keystride_app', organizationId, durable, statementMs, byKey }, call, work),
+          transact(
+            sql,
+            { role: 'keystride_app', organizationId, durable, statementMs: statementMs * patience, idleMs, byKey },
+            call,
+            work,
+          ),
         statementMs === STATEMENT_TIMEOUT_MS ? undefined : { patienceMs: statementMs + 200 },
       )
   return {
     scoped: scoped(false),
     keyed: scoped(true),
     asSystem: (work, { statementMs = STATEMENT_TIMEOUT_MS } = {}) =>
-      run((sql, call) => transact(sql, { ...SYSTEM, statementMs }, call, work), {
+      run((sql, call) => transact(sql, { ...SYSTEM, statementMs: statementMs * patience, idleMs }, call, work), {
         patienceMs: Math.max(SYSTEM_PATIENCE_MS, statementMs + 200),
       }),
     call: (work, options) => run((sql, call) => call.exchange(work(sql)), options),
     ping: probe,
+    patience,
     server,
     close,
   }
@@ -97,7 +109,7 @@ interface Runner extends Pick<Database, 'server' | 'close'> {
 
 /** Pool, circuit breaker and recovery: finds a new primary, replaces broken pools, ends stalled connections. */
 function createRunner(options: PostgresOptions): Runner {
-  const { url, primary, max, log = () => {} } = options
+  const { url, primary, max, log = () => {}, patience = 1 } = options
   const servers = serversOf(url)
   const writer = followWriter(servers, primary ?? servers[0] ?? url, log, () => breaker.replace(breaker.current()))
   const breaker = createCircuitBreaker<Connections>({
@@ -109,6 +121,7 @@ function createRunner(options: PostgresOptions): Runner {
     },
     retire: (broken) => void broken.end({ timeout: CLOSE_TIMEOUT_S }).catch(() => {}),
     probe: () => void probe().catch(() => {}),
+    patience,
     ...(options.waited === undefined ? {} : { waited: options.waited }),
   })
   const { ping, noteFullDisk } = createPing()
@@ -129,7 +142,7 @@ function createRunner(options: PostgresOptions): Runner {
   }
 
   const stalled = createStalledSearch(
-    () => enter((sql, call) => call.exchange(endStalled(sql, IDLE_TIMEOUT_MS)), { probe: true }),
+    () => enter((sql, call) => call.exchange(endStalled(sql, IDLE_TIMEOUT_MS * patience)), { probe: true }),
     log,
   )
 

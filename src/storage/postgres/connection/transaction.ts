@@ -12,6 +12,7 @@ interface Scope {
   readonly organizationId: string
   readonly durable: boolean
   readonly statementMs: number
+  readonly idleMs: number
   readonly byKey: boolean
 }
 
@@ -20,6 +21,7 @@ export const SYSTEM: Scope = {
   organizationId: '',
   durable: true,
   statementMs: STATEMENT_TIMEOUT_MS,
+  idleMs: IDLE_TIMEOUT_MS,
   byKey: false,
 }
 
@@ -70,10 +72,13 @@ export async function transact<T>(
 
 const tooLate = () => degraded('the database did not answer in time')
 
-const setScope = (sql: postgres.TransactionSql, { role, organizationId, durable, statementMs, byKey }: Scope) => sql`
+const setScope = (
+  sql: postgres.TransactionSql,
+  { role, organizationId, durable, statementMs, idleMs, byKey }: Scope,
+) => sql`
   select set_config('role', ${role}, true), set_config('keystride.organization_id', ${organizationId}, true),
     set_config('statement_timeout', ${String(statementMs)}, true),
-    set_config('idle_in_transaction_session_timeout', ${String(IDLE_TIMEOUT_MS)}, true),
+    set_config('idle_in_transaction_session_timeout', ${String(idleMs)}, true),
     set_config('synchronous_commit', coalesce(${durable ? null : 'off'}, current_setting('synchronous_commit')), true),
     set_config('plan_cache_mode', coalesce(${byKey ? 'force_generic_plan' : null}, current_setting('plan_cache_mode')), true),
     set_config('enable_seqscan', coalesce(${byKey ? 'off' : null}, current_setting('enable_seqscan')), true),

@@ -41,7 +41,7 @@ const TABLES = [
 
 /** A batch takes about 0.1 s; accounts cost most, with a row of the ledger each. No measurement on a large deployment. */
 const BATCH = 500
-/** A revoked key is refused everywhere within 1 s, and a statement of a request ends within 1 s. */
+/** A revoked key is refused everywhere within 1 s, and a statement of a request ends within 1 s, times STORE_PATIENCE. */
 const IN_FLIGHT_MS = 2500
 /** The last transaction deletes the ledger, which has a row for each creation and deletion of an account. */
 const LAST_MS = 10 * 60_000
@@ -58,7 +58,7 @@ export async function deleteOrganization(database: Database, organizationId: str
     return count === 1
   })
   if (!known) return false
-  await delay(IN_FLIGHT_MS)
+  await delay(IN_FLIGHT_MS * database.patience)
   for (const table of TABLES)
     while ((await database.asSystem((sql) => deleteRows(sql, organizationId, table, BATCH))) === BATCH);
   await database.asSystem(
