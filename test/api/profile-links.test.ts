@@ -294,7 +294,8 @@ describe.each(backEnds)('profile links on $name', ({ redisUrl }) => {
 
   it('answer 503 while the database is unreachable, also on the page', async () => {
     const fresh = await freshDatabase()
-    const other = await startService(fresh.url, { redisUrl, more: { LOG_LEVEL: 'silent' } })
+    const more = { LOG_LEVEL: 'silent', STORE_PATIENCE: '1' }
+    const other = await startService(fresh.url, { redisUrl, more })
     const { key } = (await other.callLinks('POST', '/api/links/create-profile/away')).json
     await fresh.drop()
     const open = () => fetch(`${other.auth}/b/${key}`)
