@@ -27,7 +27,7 @@ describe.each(backEnds)('a load test of the service on $name', ({ redisUrl }) =>
   describe('at a fixed rate', () => {
     let run: LoadRun
     beforeAll(async () => {
-      const kinds = ['--enroll', '0.1', '--codes', '1', '--by-code', '0.3']
+      const kinds = ['--enroll', '0.05', '--codes', '1', '--by-code', '0.15']
       const open = ['--rate', '12', '--arrivals', 'even', '--duration', '4s']
       run = await load(...open, ...kinds, '--fail-if', 'errors>0%,p99>10s,false-accepts>50%')
     }, LONG_MS)
