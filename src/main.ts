@@ -1,4 +1,5 @@
 import './process/navigator.js'
+import { setTimeout as delay } from 'node:timers/promises'
 import { ExpectedFault } from './domain/expected-fault.js'
 import { DEMO_ORGANIZATION } from './domain/organization.js'
 import { requireKeys } from './flows/organization/encryption-keys.js'
@@ -14,6 +15,7 @@ import { createOutageLog, type OutageLog } from './process/outage-log.js'
 import { superviseFronts } from './process/supervise.js'
 import { unknownVariables } from './process/unknown-variables.js'
 import { version } from './process/version.js'
+import type { SsoServer } from './sso/server.js'
 import { probes } from './wiring/endpoints.js'
 import { firstOrganization } from './wiring/first-organization.js'
 import { administration, openStores, type Stores } from './wiring/open-stores.js'
@@ -75,6 +77,7 @@ async function runFronts(config: Config, log: Logger, stopping: Stopping): Promi
   const [file, ...args] = process.argv.slice(1)
   if (file === undefined) throw new Error('cannot start the serving processes: argv names no file')
   let apart: Apart | null = null
+  let sso: SsoServer | null = null
   const fronts = await superviseFronts({
     file,
     args,
@@ -85,7 +88,7 @@ async function runFronts(config: Config, log: Logger, stopping: Stopping): Promi
     // A signal may come while they start.
     onStop: (stop) =>
       stopping.onStop(async () => {
-        await stop()
+        await stopTogether(stop, async () => await sso?.close(), config.stopLeadMs)
         await apart?.close()
       }),
   })
@@ -93,9 +96,20 @@ async function runFronts(config: Config, log: Logger, stopping: Stopping): Promi
     const unready = () => (stopping.asked() ? 'stopping' : fronts.unready())
     apart = await serveApart(probes(unready, fronts.metricsText), metricsAt)
   }
-  if (config.roles.includes('sso')) await serveSsoHere(config, stores, createOutageLog(log), stopping)
+  if (config.roles.includes('sso')) sso = await serveSsoHere(config, stores, createOutageLog(log), stopping)
   const greeted = await greet(config, stores, fronts.port)
   log.info({ port: fronts.port, processes, version: version(), ...greeted }, 'serving')
+}
+
+/**
+ * Stops the fronts, which serve for `leadMs` more, and single sign-on, which calls them: after as long, or at once when they have
+ * exited early after a second SIGINT. Without a lead single sign-on ends first.
+ */
+async function stopTogether(fronts: () => Promise<void>, sso: () => Promise<void>, leadMs: number): Promise<void> {
+  if (leadMs === 0) return await sso().finally(fronts)
+  const stopped = fronts()
+  await Promise.race([stopped, delay(leadMs)])
+  await Promise.all([stopped, sso()])
 }
 
 async function serveHere(config: Config, log: Logger, stopping: Stopping, front: Front | null): Promise<void> {
@@ -124,7 +138,10 @@ async function serveHere(config: Config, log: Logger, stopping: Stopping, front:
   const needs = { config, stores, scoring, health, stopping: stopping.asked, log: outages.log, front, storeMetrics }
   const server = await serveAll(needs)
   stopping.onStop(() => server.close())
-  if (front === null && config.roles.includes('sso')) await serveSsoHere(config, stores, outages, stopping, health)
+  if (front === null && config.roles.includes('sso')) {
+    const sso = await serveSsoHere(config, stores, outages, stopping, health)
+    stopping.onStop(() => sso.close())
+  }
   const greeted = front === null ? await greet(config, stores, server.port) : {}
   front?.serving()
   log.info({ port: server.port, version: version(), uws: server.uws, ...greeted }, 'serving')
@@ -135,31 +152,31 @@ async function serveSsoAlone(config: Config, log: Logger, stopping: Stopping): P
   const stores = await openStores(config, log, { redis: true, schema: config.migrate ? 'migrate' : 'at-least' })
   stopping.onStop(() => stores.close())
   await requireKeys(stores)
-  await serveSsoHere(config, stores, createOutageLog(log), stopping)
+  const sso = await serveSsoHere(config, stores, createOutageLog(log), stopping)
+  stopping.onStop(() => sso.close())
 }
 
-/** Single sign-on in this process. Its modules are loaded only here. */
+/** Single sign-on in this process; the caller closes it. Its modules are loaded only here. */
 async function serveSsoHere(
   config: Config,
   stores: Stores,
   outages: OutageLog,
   stopping: Stopping,
   health: Health = watchStores(stores, outages, stopping),
-): Promise<void> {
+): Promise<SsoServer> {
   const { startSso } = await import('./wiring/serve-sso.js').catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ERR_MODULE_NOT_FOUND') throw error
     throw new ExpectedFault(
       'single sign-on needs the optional packages of Keystride: install it without --omit=optional',
     )
   })
-  const server = await startSso({
+  return await startSso({
     config,
     stores,
     degraded: health.degraded,
     stopping: stopping.asked,
     log: outages.log,
   })
-  stopping.onStop(() => server.close())
 }
 
 function watchStores({ checks, clock }: Stores, outages: OutageLog, stopping: Stopping): Health {

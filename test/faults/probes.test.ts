@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { freePort } from '../../src/storage/postgres/embedded/embedded-running.js'
 import { ask as askRaw, rawClient, request } from '../http/raw.js'
@@ -83,6 +86,44 @@ describe.each(['1', '2'])('a service with METRICS_PORT and PROCESSES=%s', (PROCE
     for (const port of [main, apart]) await until(async () => (await get(port, '/readyz')).text === 'stopping\n', 1500)
     expect((await get(apart, '/metrics')).status).toBe(200)
     expect((await stopped).status).toBe(0)
+  })
+})
+
+describe.each(['1', '2'])('single sign-on of a service with PROCESSES=%s', (PROCESSES) => {
+  it('serves for STOP_LEAD_S after the signal, as the APIs do', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'keystride-lead-'))
+    const [main, sso] = [await freePort(), await freePort()]
+    const settings = {
+      issuer: `http://localhost:${sso}`,
+      port: sso,
+      core: { url: `http://localhost:${main}`, apikeyFile: 'apikey' },
+      directory: { kind: 'file', path: 'people.json' },
+      mail: { host: 'localhost', port: 9, tls: 'none', sender: 'sign-in@example.org' },
+      clients: [{ id: 'app', secret: 'a secret of sixteen characters', redirectUris: ['http://localhost:9/callback'] }],
+    }
+    writeFileSync(join(folder, 'apikey'), apikey)
+    writeFileSync(join(folder, 'people.json'), '[]')
+    writeFileSync(join(folder, 'sso.json'), JSON.stringify(settings))
+    const service = await startProcess({
+      ...env,
+      PROCESSES,
+      PORT: String(main),
+      ROLES: 'core,sso',
+      SSO_FILE: join(folder, 'sso.json'),
+      ALERT_HOSTS: 'localhost',
+      STOP_LEAD_S: '4',
+    })
+    try {
+      expect(await get(sso, '/readyz')).toMatchObject({ status: 200 })
+      const stopped = service.stop()
+      await until(async () => (await get(main, '/readyz')).text === 'stopping\n', 3000)
+      expect(await get(sso, '/readyz')).toMatchObject({ status: 503, text: 'stopping\n' })
+      expect(await get(sso, '/.well-known/openid-configuration')).toMatchObject({ status: 200 })
+      expect((await stopped).status).toBe(0)
+    } finally {
+      await service.kill()
+      rmSync(folder, { recursive: true, force: true })
+    }
   })
 })
 
