@@ -13,10 +13,10 @@ interface InFlight<S> {
 
 const bodyMsDefault = 10_000
 /**
- * Last bound of a handler. Each of its steps is bounded, eight steps of 1.2 s at the worst, so a handler that takes this
+ * Last bound of a handler. Each of its steps is bounded, eight steps of 1.2 s at the worst (times STORE_PATIENCE, as this), so a handler that takes this
  * long has a bug. A smaller value would refuse work that is nearly done on an overloaded machine.
  */
-const answerMsDefault = 15_000
+export const ANSWER_MS = 15_000
 /** Deadlines are checked this often within the shorter one, so a request may be late by a twentieth of it. */
 const CHECKS = 20
 
@@ -27,7 +27,7 @@ const CHECKS = 20
 export function createInFlight<S>(
   {
     bodyDeadlineMs: bodyMs = bodyMsDefault,
-    answerDeadlineMs: answerMs = answerMsDefault,
+    answerDeadlineMs: answerMs = ANSWER_MS,
   }: Pick<ServerNeeds<S>, 'bodyDeadlineMs' | 'answerDeadlineMs'>,
   onLate: (context: RequestContext<S>) => void,
 ): InFlight<S> {

@@ -11,6 +11,7 @@ import { createKeyRates } from '../flows/organization/key-rates.js'
 import type { Health } from '../flows/process/health.js'
 import { createAuthenticate } from '../flows/session/authenticate.js'
 import { type Admission, createAdmission, LOOK_MS } from '../http/admission.js'
+import { ANSWER_MS } from '../http/in-flight.js'
 import { createMetrics, type Metrics } from '../http/metrics.js'
 import { createProcessMetrics } from '../http/process-metrics.js'
 import { loadProvider } from '../http/provider.js'
@@ -123,6 +124,7 @@ export async function serveAll(given: Needs): Promise<Serving> {
     host: config.host,
     port: config.port,
     exclusivePort: front === null,
+    answerDeadlineMs: ANSWER_MS * config.storePatience,
   })
   // The supervisor of several processes serves their metrics.
   const { metricsAt } = config

@@ -90,7 +90,7 @@ describe.each(['1', '2'])('a service with METRICS_PORT and PROCESSES=%s', (PROCE
 })
 
 describe.each(['1', '2'])('single sign-on of a service with PROCESSES=%s', (PROCESSES) => {
-  it('serves for STOP_LEAD_S after the signal, as the APIs do', async () => {
+  it('serves for STOP_LEAD_S after the signal, as the APIs do', { timeout: 120_000 }, async () => {
     const folder = mkdtempSync(join(tmpdir(), 'keystride-lead-'))
     const [main, sso] = [await freePort(), await freePort()]
     const settings = {
@@ -111,12 +111,12 @@ describe.each(['1', '2'])('single sign-on of a service with PROCESSES=%s', (PROC
       ROLES: 'core,sso',
       SSO_FILE: join(folder, 'sso.json'),
       ALERT_HOSTS: 'localhost',
-      STOP_LEAD_S: '4',
+      STOP_LEAD_S: '10',
     })
     try {
       expect(await get(sso, '/readyz')).toMatchObject({ status: 200 })
       const stopped = service.stop()
-      await until(async () => (await get(main, '/readyz')).text === 'stopping\n', 3000)
+      await until(async () => (await get(main, '/readyz')).text === 'stopping\n', 8000)
       expect(await get(sso, '/readyz')).toMatchObject({ status: 503, text: 'stopping\n' })
       expect(await get(sso, '/.well-known/openid-configuration')).toMatchObject({ status: 200 })
       expect((await stopped).status).toBe(0)

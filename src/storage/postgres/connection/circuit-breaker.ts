@@ -31,6 +31,8 @@ export interface CallOptions {
   readonly probe?: boolean
   /** Milliseconds the call may take; 1,200 by default. */
   readonly patienceMs?: number
+  /** A call that may work long. Together they take at most a third of the connections. */
+  readonly slow?: boolean
 }
 
 /** Admits calls to a pool of connections, queues them, and refuses them while the database is silent. `P` is a pool. */
@@ -63,10 +65,13 @@ interface Needs<P> {
 interface Pool<P> {
   readonly value: P
   free: number
+  /** Connections that slow calls may take. */
+  freeForSlow: number
 }
 
 interface Call<P> extends DatabaseCall, Listed {
   readonly probe: boolean
+  readonly slow: boolean
   readonly askedAt: number
   readonly patienceMs: number
   /** When it began to wait (`performance.now()`), more exact than `askedAt`; 0: it did not. */
@@ -112,12 +117,20 @@ export function createCircuitBreaker<P>(needs: Needs<P>): CircuitBreaker<P> {
   }
 }
 
-const openPool = <P>({ width, open }: Needs<P>): Pool<P> => ({ value: open(), free: width })
+const openPool = <P>({ width, open }: Needs<P>): Pool<P> => ({
+  value: open(),
+  free: width,
+  freeForSlow: Math.max(1, Math.floor(width / 3)),
+})
+
+/** Whether a connection is free for the call. A refused one takes none. */
+const mayBegin = <P>({ pool }: State<P>, { slow, refused }: Call<P>): boolean =>
+  refused || (pool.free > 0 && (!slow || pool.freeForSlow > 0))
 
 function run<P, T>(
   state: State<P>,
   work: (pool: P, call: DatabaseCall) => Promise<T>,
-  { probe = false, patienceMs = PATIENCE_MS }: CallOptions = {},
+  { probe = false, patienceMs = PATIENCE_MS, slow = false }: CallOptions = {},
 ): Promise<T> {
   if (!probe && state.silent) return Promise.reject(degraded('the database does not answer'))
   if (!probe && state.waiting.length >= state.needs.width * WAITING_PER_CONNECTION)
@@ -126,6 +139,7 @@ function run<P, T>(
     const call: Call<P> = {
       listIndex: -1,
       probe,
+      slow,
       askedAt: state.beats.now(),
       patienceMs,
       waitsSince: 0,
@@ -146,7 +160,7 @@ function run<P, T>(
     }
     state.beats.wake()
     state.calls.add(call)
-    if (probe || state.pool.free > 0) begin(state, call, state.pool)
+    if (probe || mayBegin(state, call)) begin(state, call, state.pool)
     else {
       call.waitsSince = performance.now()
       state.waiting.push(call)
@@ -157,7 +171,7 @@ function run<P, T>(
 function begin<P>(state: State<P>, call: Call<P>, pool: Pool<P>): void {
   call.startedAt = state.beats.now()
   call.pool = pool
-  if (!call.probe) pool.free -= 1
+  take(pool, call, 1)
   call.work(pool.value, call).then(
     (result) => {
       end(state, call, pool)
@@ -170,16 +184,24 @@ function begin<P>(state: State<P>, call: Call<P>, pool: Pool<P>): void {
   )
 }
 
+/** Takes `n` connections for the call; a probe has one of its own. */
+function take<P>(pool: Pool<P>, { probe, slow }: Call<P>, n: 1 | -1): void {
+  if (probe) return
+  pool.free -= n
+  if (slow) pool.freeForSlow -= n
+}
+
 function end<P>(state: State<P>, call: Call<P>, pool: Pool<P>): void {
   state.calls.delete(call)
-  if (!call.probe) pool.free += 1
+  take(pool, call, -1)
   beginWaiting(state)
   if (state.calls.items.length === 0) state.beats.rest()
 }
 
 function beginWaiting<P>(state: State<P>): void {
-  while (state.pool.free > 0) {
-    const call = state.waiting.shift()
+  for (;;) {
+    const next = state.waiting.findIndex((call) => mayBegin(state, call))
+    const [call] = next === -1 ? [] : state.waiting.splice(next, 1)
     if (call === undefined) return
     if (call.refused) continue
     state.needs.waited?.(performance.now() - call.waitsSince)

@@ -40,7 +40,7 @@ export interface Database {
 interface ScopedOptions {
   /** False lets the commit return before it is on disk: for data that a crash may lose. Default true. */
   readonly durable?: boolean
-  /** Milliseconds that a statement may take. Default 1,000. */
+  /** Milliseconds that a statement may take, for one that takes long. Default 1,000 times STORE_PATIENCE. */
   readonly statementMs?: number
 }
 
@@ -60,6 +60,7 @@ interface PostgresOptions {
   readonly patience?: number
 }
 
+/** Times STORE_PATIENCE, as the next one. */
 const CONNECT_TIMEOUT_S = 2
 const CLOSE_TIMEOUT_S = 5
 /** Administration has no waiting end user, and may use a database far away. */
@@ -72,26 +73,32 @@ const SYSTEM_PATIENCE_MS = 3000
 export function connectPostgres(options: PostgresOptions): Database {
   const { run, probe, server, close } = createRunner(options)
   const { patience = 1 } = options
-  const idleMs = IDLE_TIMEOUT_MS * patience
+  /** The limit of a long statement is for its work and not for a late database, so patience does not multiply it. */
+  const limitsOf = (long: number | undefined) => ({
+    statementMs: long ?? STATEMENT_TIMEOUT_MS * patience,
+    idleMs: IDLE_TIMEOUT_MS * patience,
+    long: long !== undefined,
+  })
   const scoped =
     (byKey: boolean): Database['scoped'] =>
-    (organizationId, work, { durable = true, statementMs = STATEMENT_TIMEOUT_MS } = {}) =>
+    (organizationId, work, { durable = true, statementMs: long } = {}) =>
       run(
         (sql, call) =>
           transact(
             sql,
-            { role: 'keystride_app', organizationId, durable, statementMs: statementMs * patience, idleMs, byKey },
+            { role: 'keystride_app', organizationId, durable, ...limitsOf(long), byKey },
             call,
             work,
           ),
-        statementMs === STATEMENT_TIMEOUT_MS ? undefined : { patienceMs: statementMs + 200 },
+        long === undefined ? undefined : { patienceMs: long + 200, slow: true },
       )
   return {
     scoped: scoped(false),
     keyed: scoped(true),
-    asSystem: (work, { statementMs = STATEMENT_TIMEOUT_MS } = {}) =>
-      run((sql, call) => transact(sql, { ...SYSTEM, statementMs: statementMs * patience, idleMs }, call, work), {
-        patienceMs: Math.max(SYSTEM_PATIENCE_MS, statementMs + 200),
+    asSystem: (work, { statementMs: long } = {}) =>
+      run((sql, call) => transact(sql, { ...SYSTEM, ...limitsOf(long) }, call, work), {
+        patienceMs: Math.max(SYSTEM_PATIENCE_MS, (long ?? 0) + 200),
+        slow: long !== undefined,
       }),
     call: (work, options) => run((sql, call) => call.exchange(work(sql)), options),
     ping: probe,
@@ -119,7 +126,7 @@ function createRunner(options: PostgresOptions): Runner {
       const server = writer.url()
       return openConnections(() => openClient(server, options), max)
     },
-    retire: (broken) => void broken.end({ timeout: CLOSE_TIMEOUT_S }).catch(() => {}),
+    retire: (broken) => void broken.end({ timeout: CLOSE_TIMEOUT_S * patience }).catch(() => {}),
     probe: () => void probe().catch(() => {}),
     patience,
     ...(options.waited === undefined ? {} : { waited: options.waited }),
@@ -172,16 +179,16 @@ function createRunner(options: PostgresOptions): Runner {
       writer.stop()
       stalled.stop()
       breaker.stop()
-      return breaker.current().end({ timeout: CLOSE_TIMEOUT_S })
+      return breaker.current().end({ timeout: CLOSE_TIMEOUT_S * patience })
     },
   }
 }
 
-const openClient = (server: string, { log = () => {}, prepare }: PostgresOptions): Sql =>
+const openClient = (server: string, { log = () => {}, prepare, patience = 1 }: PostgresOptions): Sql =>
   postgres(server, {
     max: 1,
     ...(prepare === undefined ? {} : { prepare }),
-    connect_timeout: CONNECT_TIMEOUT_S,
+    connect_timeout: CONNECT_TIMEOUT_S * patience,
     // The library's own back-off grows to 20 s, which would outlast the outage.
     backoff: () => 0.1,
     // Saves a round trip per connection; arrays therefore travel as text.

@@ -2,6 +2,8 @@ import type postgres from 'postgres'
 
 /** Connections of the service have this name. */
 export const APPLICATION_NAME = 'keystride'
+/** Their name during a transaction whose statements may take longer than others'. */
+export const LONG_NAME = 'keystride long'
 /** Interval of the search for stalled connections while calls are refused. */
 const LOOK_EVERY_MS = 250
 
@@ -11,8 +13,16 @@ interface StalledSearch {
   stop(): void
 }
 
-/** `end` runs `endStalled` and returns its count. */
-export function createStalledSearch(end: () => Promise<number>, log: (line: string) => void): StalledSearch {
+/** Numbers of connections. */
+interface Stalled {
+  /** Ended, because their client had described a statement and not executed it. */
+  readonly ended: number
+  /** Whose statement was canceled, because it waited for a lock. */
+  readonly canceled: number
+}
+
+/** `end` runs `endStalled`. */
+export function createStalledSearch(end: () => Promise<Stalled>, log: (line: string) => void): StalledSearch {
   let lookedAt = Number.NEGATIVE_INFINITY
   let looking = false
   let stopped = false
@@ -22,9 +32,10 @@ export function createStalledSearch(end: () => Promise<number>, log: (line: stri
       lookedAt = performance.now()
       looking = true
       try {
-        const ended = await end()
+        const { ended, canceled } = await end()
         if (ended > 0)
           log(`postgres: ended ${ended} connections whose client had described a statement and not executed it`)
+        if (canceled > 0) log(`postgres: canceled ${canceled} statements that waited for a lock`)
       } catch {
         // The next refused call looks again.
       } finally {
@@ -43,13 +54,18 @@ export function createStalledSearch(end: () => Promise<number>, log: (line: stri
  * idle transaction (`idle_in_transaction_session_timeout`). But a statement that the client has only described, as the library
  * does with each statement that is new to a connection, counts as running, and no time-out of PostgreSQL 15 ends its wait for
  * the execution.
- * @returns the number of ended connections
+ *
+ * Cancels their statements that have waited for a lock as long: those of a transaction end by their own time-out, but a call of a
+ * function has none, and a server process that waits for a lock does not notice that its client is gone.
  */
-export async function endStalled(sql: postgres.Sql, silentMs: number): Promise<number> {
-  const { count } = await sql`
-    select pg_terminate_backend(pid) from pg_stat_activity
+export async function endStalled(sql: postgres.Sql, silentMs: number): Promise<Stalled> {
+  const stalled = await sql<{ isLock: boolean }[]>`
+    select wait_event_type = 'Lock' as "isLock",
+      case wait_event_type when 'Lock' then pg_cancel_backend(pid) else pg_terminate_backend(pid) end
+    from pg_stat_activity
     where application_name = ${APPLICATION_NAME} and datname = current_database() and usename = session_user
-      and state = 'active' and wait_event = 'ClientRead' and backend_xid is not null
+      and state = 'active' and (wait_event_type = 'Lock' or wait_event = 'ClientRead' and backend_xid is not null)
       and state_change < clock_timestamp() - make_interval(secs => ${silentMs / 1000})`
-  return count
+  const canceled = stalled.filter(({ isLock }) => isLock).length
+  return { ended: stalled.length - canceled, canceled }
 }

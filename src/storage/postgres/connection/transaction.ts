@@ -1,6 +1,7 @@
 import type postgres from 'postgres'
 import { type DatabaseCall, degraded } from './circuit-breaker.js'
 import { isLost } from './errors.js'
+import { LONG_NAME } from './stalled-backends.js'
 
 export const STATEMENT_TIMEOUT_MS = 1000
 /** The locks of a process that freezes, or whose machine is gone, are released after this: TCP would notice in hours. */
@@ -13,6 +14,8 @@ interface Scope {
   readonly durable: boolean
   readonly statementMs: number
   readonly idleMs: number
+  /** Its statements may wait and run longer than others'. */
+  readonly long: boolean
   readonly byKey: boolean
 }
 
@@ -22,6 +25,7 @@ export const SYSTEM: Scope = {
   durable: true,
   statementMs: STATEMENT_TIMEOUT_MS,
   idleMs: IDLE_TIMEOUT_MS,
+  long: false,
   byKey: false,
 }
 
@@ -40,6 +44,7 @@ export async function transact<T>(
   let over = false
   const scoped = async (open: postgres.TransactionSql): Promise<T> => {
     await call.exchange(setScope(open, scope))
+    if (scope.long) await call.exchange(open`select set_config('application_name', ${LONG_NAME}, true)`)
     const result = await work(
       new Proxy(open, {
         apply(target, _, args) {

@@ -26,9 +26,9 @@ describe('the circuit breaker', () => {
   let waits: number[]
   /** Delay of the probes' answers, once the server is healthy. */
   let lateMs: number
-  const ask = (what: Promise<unknown>, probe = false) =>
+  const ask = (what: Promise<unknown>, probe = false, slow = false) =>
     breaker
-      .run((_, call) => call.exchange(what), { probe })
+      .run((_, call) => call.exchange(what), { probe, slow })
       .then(
         () => 'served',
         (error) => error.kind,
@@ -72,6 +72,18 @@ describe('the circuit breaker', () => {
     expect(waits).toHaveLength(1)
     expect(waits[0]).toBeGreaterThan(50)
     expect(waits[0]).toBeLessThanOrEqual(performance.now() - begun + 5)
+  })
+
+  it('gives slow calls a third of the connections, at least one, and the others to other calls', async () => {
+    const [one, two] = [question(), question()]
+    const first = ask(one.answered, false, true)
+    const second = ask(two.answered, false, true)
+    const others = Array.from({ length: 20 }, () => ask(Promise.resolve()))
+    expect(await Promise.all(others)).toEqual(others.map(() => 'served'))
+    two.answer()
+    expect(await Promise.race([second, delay(50, 'waits')])).toBe('waits')
+    one.answer()
+    expect(await Promise.all([first, second])).toEqual(['served', 'served'])
   })
 
   it('refuses calls after 300 ms without any answer of the server, and further calls at once', async () => {

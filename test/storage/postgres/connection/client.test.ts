@@ -99,6 +99,30 @@ describe('the database client', () => {
     }
   })
 
+  it('cancels calls that wait for a lock, and lets a long statement wait', async () => {
+    const wide = connectPostgres({ url: fresh.url, max: 5, log: (line) => lines.push(line) })
+    const holder = new pg.Client(fresh.url)
+    await holder.connect()
+    await holder.query('begin; lock table keystride.organization in access exclusive mode')
+    const waiting = async () =>
+      (await holder.query(`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`))
+        .rowCount
+    const look = () => wide.call((sql) => sql`select count(*) from keystride.organization`)
+    const long = wide.asSystem((sql) => sql`select count(*) from keystride.organization`, { statementMs: 20_000 })
+    const all = await Promise.allSettled(Array.from({ length: 12 }, look))
+    expect(all.map(({ status }) => status)).toEqual(all.map(() => 'rejected'))
+    await until(async () => {
+      await look().catch(() => {})
+      return lines.some((line) => /^postgres: canceled \d+ statements that waited for a lock$/.test(line))
+    })
+    await until(async () => (await waiting()) === 1)
+    await holder.query('rollback')
+    await holder.end()
+    expect(await long).toHaveLength(1)
+    expect(await look()).toHaveLength(1)
+    await wide.close()
+  })
+
   it('fails its ping on a server that takes no writes', async () => {
     await database.ping()
     await database.call((sql) => sql`select set_config('default_transaction_read_only', 'on', false)`)
