@@ -12,7 +12,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
   beforeAll(async () => {
     url = (await freshDatabase()).url
     service = await startService(url, { redisUrl })
-    database = connectPostgres({ url, max: 2 })
+    database = connectPostgres({ url, max: 2, patience: 10 })
   })
   afterAll(async () => {
     await service.close()

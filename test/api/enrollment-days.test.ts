@@ -15,7 +15,7 @@ describe('a policy with hours between the patterns of an enrollment', () => {
   beforeAll(async () => {
     const { url } = await freshDatabase()
     service = await startService(url, {})
-    database = connectPostgres({ url, max: 2 })
+    database = connectPostgres({ url, max: 2, patience: 10 })
     const { id } = (await service.dashboard('GET', '/default-policy')).json.data
     const body = { ...DEFAULT_POLICY, enrollment: { minHoursBetween: HOURS }, groups: [] }
     expect((await service.dashboard('PUT', `/policies/${id}`, { body })).json.data).toMatchObject({

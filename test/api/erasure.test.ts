@@ -11,7 +11,7 @@ describe.each(backEnds)('erasure on $name', ({ redisUrl }) => {
   beforeAll(async () => {
     const { url } = await freshDatabase()
     service = await startService(url, { redisUrl })
-    database = connectPostgres({ url, max: 2 })
+    database = connectPostgres({ url, max: 2, patience: 10 })
   })
   afterAll(async () => {
     await database.close()

@@ -52,7 +52,7 @@ it('a key for dashboard reads only reads, and a key for writes only writes', asy
 }, 60_000)
 
 it('a key is refused after its expiry', async () => {
-  const database = connectPostgres({ url: fresh.url, max: 2 })
+  const database = connectPostgres({ url: fresh.url, max: 2, patience: 10 })
   const keys = postgresApiKeys(database)
   const add = async (expiresAt: number) => {
     const hash = randomBytes(32)

@@ -16,7 +16,7 @@ describe.each(backEnds)('legacy calls at once, on $name', ({ redisUrl }) => {
   beforeAll(async () => {
     const { url } = await freshDatabase()
     both = [await startService(url, { redisUrl }), await startService(url, { redisUrl })]
-    database = connectPostgres({ url, max: 2 })
+    database = connectPostgres({ url, max: 2, patience: 10 })
   })
   /** The previous test may have left a service degraded for a moment. */
   beforeEach(async () => {

@@ -16,7 +16,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
   beforeAll(async () => {
     const { url } = await freshDatabase()
     service = await startService(url, { redisUrl })
-    database = connectPostgres({ url, max: 2 })
+    database = connectPostgres({ url, max: 2, patience: 10 })
   })
   afterAll(async () => {
     await service.close()

@@ -15,7 +15,7 @@ describe.each(backEnds)('profile links on $name', ({ redisUrl }) => {
   beforeAll(async () => {
     const { url } = await freshDatabase()
     service = await startService(url, { redisUrl, more: { PUBLIC_URL: 'https://keys.example.com' } })
-    database = connectPostgres({ url, max: 2 })
+    database = connectPostgres({ url, max: 2, patience: 10 })
   })
   afterAll(async () => {
     await database.close()

@@ -12,7 +12,7 @@ describe.each(backEnds)('a typing pattern of a call that failed, on $name', ({ r
   beforeAll(async () => {
     const { url } = await freshDatabase()
     service = await startService(url, { redisUrl })
-    database = connectPostgres({ url, max: 2 })
+    database = connectPostgres({ url, max: 2, patience: 10 })
   })
   afterAll(async () => {
     await database.close()

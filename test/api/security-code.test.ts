@@ -13,7 +13,7 @@ let database: Database
 beforeAll(async () => {
   const { url } = await freshDatabase()
   service = await startService(url)
-  database = connectPostgres({ url, max: 2 })
+  database = connectPostgres({ url, max: 2, patience: 10 })
 })
 afterAll(async () => {
   await service.close()

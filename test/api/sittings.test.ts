@@ -10,7 +10,7 @@ describe.each(['pool', 'inline'])('a verify, scored by SCORING=%s', (scoring) =>
   beforeAll(async () => {
     const { url } = await freshDatabase()
     service = await startService(url, { more: { SCORING: scoring } })
-    database = connectPostgres({ url, max: 2 })
+    database = connectPostgres({ url, max: 2, patience: 10 })
   })
   afterAll(async () => {
     await service.close()

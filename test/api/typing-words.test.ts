@@ -19,7 +19,7 @@ let database: Database
 beforeAll(async () => {
   databaseUrl = (await freshDatabase()).url
   service = await startService(databaseUrl)
-  database = connectPostgres({ url: databaseUrl, max: 2 })
+  database = connectPostgres({ url: databaseUrl, max: 2, patience: 10 })
 })
 afterAll(async () => {
   await database.close()

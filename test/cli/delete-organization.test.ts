@@ -22,7 +22,7 @@ const start = async () => {
 beforeAll(async () => {
   fresh = await freshDatabase()
   await start()
-  database = connectPostgres({ url: fresh.url, max: 3 })
+  database = connectPostgres({ url: fresh.url, max: 3, patience: 10 })
   keystride = keystrideWith(service.env)
 })
 afterAll(async () => {

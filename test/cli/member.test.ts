@@ -13,7 +13,7 @@ let keystride: Keystride
 let org: string
 beforeAll(async () => {
   fresh = await freshDatabase()
-  database = connectPostgres({ url: fresh.url, max: 2 })
+  database = connectPostgres({ url: fresh.url, max: 2, patience: 10 })
   keystride = keystrideWith({ DATABASE_URL: fresh.url, ENCRYPTION_KEY: Buffer.alloc(32, 3).toString('base64') })
   org = await organization(database)
 })

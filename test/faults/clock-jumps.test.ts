@@ -73,7 +73,7 @@ describe.skipIf(why !== null).each(backEnds)(
       return done
     }
     async function members(prefix: string, count: number, counters: (n: number) => AttemptCounters) {
-      const database = connectPostgres({ url: fresh.url, max: 4 })
+      const database = connectPostgres({ url: fresh.url, max: 4, patience: 10 })
       const organizationId = made.organizationId
       const cheapHash = await hash('nobody types this', { memoryCost: 8, timeCost: 1, parallelism: 1 })
       for (let n = 0; n < count; n++) {

@@ -102,7 +102,7 @@ describe('alert channels', () => {
         failures.length === 0,
       )
 
-      const database = connectPostgres({ url: fresh.url, max: 2 })
+      const database = connectPostgres({ url: fresh.url, max: 2, patience: 10 })
       const [row] = await database.asSystem(
         (sql) => sql<{ n: number }[]>`
         select count(*)::int as n from keystride.authentication where recommended_action = 'block'`,

@@ -7,7 +7,10 @@ export async function deployment(
   databaseUrl: string,
 ): Promise<{ env: Record<string, string>; apikey: string; organizationId: string }> {
   const env = { DATABASE_URL: databaseUrl, ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64') }
-  const stores = await openStores(readConfig(env), jsonLog('silent'), { redis: false, schema: 'migrate' })
+  const stores = await openStores(readConfig({ STORE_PATIENCE: '10', ...env }), jsonLog('silent'), {
+    redis: false,
+    schema: 'migrate',
+  })
   const flows = administration(stores)
   const { id } = await flows.create('Faults')
   const { apikey } = await flows.issueKey(id, 'test')

@@ -22,7 +22,7 @@ const FREE_WITHIN_MS = 3500
 let two: TwoServices
 let names = 0
 beforeAll(async () => {
-  two = await startTwo(null)
+  two = await startTwo(null, { STORE_PATIENCE: '1' })
 }, 60_000)
 afterAll(() => two.close(), 60_000)
 

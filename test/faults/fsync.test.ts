@@ -23,7 +23,7 @@ describe.skipIf(why !== null)('a service whose PostgreSQL', { timeout: 120_000 }
   beforeAll(async () => {
     server = await startOwnPostgres()
     const { env, apikey } = await deployment(server.url)
-    const service = await startProcess({ ...env, DATABASE_URL: server.url })
+    const service = await startProcess({ ...env, DATABASE_URL: server.url, STORE_PATIENCE: '1' })
     victim = { name: 'PostgreSQL alone', service, apikey, databaseUrl: () => server.url }
   })
   afterAll(async () => {

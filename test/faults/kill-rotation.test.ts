@@ -34,7 +34,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'keystride-kill-rotation-'))
   embedded = await startEmbedded({ dataFolder: folder })
   await migrate(embedded.url)
-  database = connectPostgres({ url: embedded.url, max: 4 })
+  database = connectPostgres({ url: embedded.url, max: 4, patience: 10 })
 })
 afterAll(async () => {
   await database.close()

@@ -96,7 +96,7 @@ describe.each(backEndsOfOurOwn)(`${LOCKED} locked members on $name`, ({ withRedi
   beforeAll(async () => {
     redis = withRedis ? await startFlushedRedis() : null
     two = await startTwo(redis?.url ?? null)
-    database = connectPostgres({ url: two.databaseUrl, max: 4 })
+    database = connectPostgres({ url: two.databaseUrl, max: 4, patience: 10 })
     locked = await members('locked', LOCKED, (lock) => countersOf(LOCKS[lock] as Lock))
   }, 240_000)
   afterAll(async () => {

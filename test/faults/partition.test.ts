@@ -32,8 +32,13 @@ describe.skipIf(redisUrl === undefined)('two nodes, one of them cut off', { time
     const proxied = new URL(fresh.url)
     proxied.port = String(toPostgres.port)
     const services = await Promise.all([
-      startProcess({ ...env, REDIS_URL: redisUrl ?? '' }),
-      startProcess({ ...env, DATABASE_URL: proxied.href, REDIS_URL: `redis://127.0.0.1:${toRedis.port}` }),
+      startProcess({ ...env, STORE_PATIENCE: '1', REDIS_URL: redisUrl ?? '' }),
+      startProcess({
+        ...env,
+        STORE_PATIENCE: '1',
+        DATABASE_URL: proxied.href,
+        REDIS_URL: `redis://127.0.0.1:${toRedis.port}`,
+      }),
     ])
     const victim = (i: 0 | 1): Victim => ({
       name: `node ${i}`,

@@ -42,6 +42,7 @@ describe('services whose PostgreSQL', { timeout: 90_000 }, () => {
       backEnds.map(async ({ name, redisUrl }) => ({
         name,
         service: await startProcess({
+          STORE_PATIENCE: '1',
           ...env,
           DATABASE_URL: proxied.href,
           ...(redisUrl === null ? {} : { REDIS_URL: redisUrl }),
@@ -179,7 +180,7 @@ describe.skipIf(!onSmallDisk)('a service whose PostgreSQL', { timeout: 180_000 }
   it('has a full disk refuses, and serves again with everything acknowledged once there is room', async () => {
     const server = await startOwnPostgres(join(smallDisk, 'data'))
     const { env, apikey } = await deployment(server.url)
-    const service = await startProcess({ ...env, DATABASE_URL: server.url })
+    const service = await startProcess({ ...env, DATABASE_URL: server.url, STORE_PATIENCE: '1' })
     const victim: Victim = { name: 'PostgreSQL alone', service, apikey, databaseUrl: () => server.url }
     const filler = join(smallDisk, 'filler')
     const figures = await injectFault([victim], {

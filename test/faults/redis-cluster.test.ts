@@ -24,7 +24,7 @@ describe.skipIf(!clusterIsPossible())('a service on a Redis Cluster of six nodes
     ;[fresh, cluster] = await Promise.all([freshDatabase(), startRedisCluster()])
     const made = await deployment(fresh.url)
     organizationId = made.organizationId
-    const service = await startProcess({ ...made.env, REDIS_URL: cluster.url })
+    const service = await startProcess({ ...made.env, REDIS_URL: cluster.url, STORE_PATIENCE: '1' })
     victim = { name: 'Redis Cluster', service, apikey: made.apikey, databaseUrl: () => fresh.url }
     ask = client(service.core, made.apikey)
   })

@@ -39,7 +39,7 @@ describe.skipIf(!possible)('a service whose Redis is', { timeout: 90_000 }, () =
     proxy = await startProxy(redis.port)
     const made = await deployment(fresh.url)
     env = { ...made.env, REDIS_URL: `redis://127.0.0.1:${proxy.port}` }
-    const service = await startProcess(env)
+    const service = await startProcess({ ...env, STORE_PATIENCE: '1' })
     victim = { name: 'Redis', service, apikey: made.apikey, databaseUrl: () => fresh.url }
   })
   afterAll(async () => {

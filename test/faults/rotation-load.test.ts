@@ -31,8 +31,8 @@ let rotating: Database
 let folder: string
 beforeEach(async () => {
   fresh = await freshDatabase()
-  serving = connectPostgres({ url: fresh.url, max: 4 })
-  rotating = connectPostgres({ url: fresh.url, max: 2 })
+  serving = connectPostgres({ url: fresh.url, max: 4, patience: 10 })
+  rotating = connectPostgres({ url: fresh.url, max: 2, patience: 10 })
   folder = mkdtempSync(join(tmpdir(), 'keystride-load-'))
 })
 afterEach(async () => {

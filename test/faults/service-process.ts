@@ -37,6 +37,8 @@ export async function startProcess(env: Record<string, string>, root = checkout)
       PROCESSES: '1',
       // A long queue, so that a loaded machine sheds no request; tests of shedding set their own.
       QUEUE_MS: '20000',
+      // Tests of a late store set 1.
+      STORE_PATIENCE: '10',
       ...env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -49,6 +49,7 @@ export async function soakDeployment(more: Record<string, string>): Promise<Soak
   const common = { ...env, ...more, KEYSTRIDE_DATA: folder }
   const startMortal = () =>
     startProcess({
+      STORE_PATIENCE: '1',
       ...common,
       DATABASE_URL: database.href,
       REDIS_URL: `redis://127.0.0.1:${toRedis?.port}`,
@@ -56,6 +57,7 @@ export async function soakDeployment(more: Record<string, string>): Promise<Soak
     })
   const startLasting = () =>
     startProcess({
+      STORE_PATIENCE: '1',
       ...common,
       DATABASE_URL: server.url,
       REDIS_URL: `redis://127.0.0.1:${redis.port}`,

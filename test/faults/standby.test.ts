@@ -88,7 +88,11 @@ describe.skipIf(why !== null)('a PostgreSQL with a synchronous standby', { timeo
     for (const { name, redisUrl } of LONG ? backEnds : backEnds.slice(-1))
       victims.push({
         name,
-        service: await startProcess({ ...made.env, ...(redisUrl === null ? {} : { REDIS_URL: redisUrl }) }),
+        service: await startProcess({
+          ...made.env,
+          STORE_PATIENCE: '1',
+          ...(redisUrl === null ? {} : { REDIS_URL: redisUrl }),
+        }),
         apikey: made.apikey,
         databaseUrl: () => pair.standby.url,
       })
@@ -130,7 +134,7 @@ describe.skipIf(why !== null || whyNoPooler !== null)(
         for (const url of withPassword) poolers.push(await startPgbouncer(url, {}, users))
         const [one, two] = poolers.map((pooler, n) => new URL(pooler.through(withPassword[n] ?? '')))
         const made = await deployment(`${one?.href.replace(one.host, `${one.host},${two?.host}`)}`)
-        const service = await startProcess(made.env)
+        const service = await startProcess({ ...made.env, STORE_PATIENCE: '1' })
         const victims = [
           { name: 'behind PgBouncer', service, apikey: made.apikey, databaseUrl: () => pair.standby.url },
         ]

@@ -75,7 +75,7 @@ export async function startTwo(redisUrl: string | null, more: Record<string, str
     ...(redisUrl === null ? {} : { REDIS_URL: redisUrl }),
     ...more,
   }
-  const stores = await openStores(readConfig(env), jsonLog('silent'), { redis: true })
+  const stores = await openStores(readConfig({ STORE_PATIENCE: '10', ...env }), jsonLog('silent'), { redis: true })
   const client = new pg.Client({ connectionString: fresh.url })
   await client.connect()
   await client.query('set role keystride_system')
@@ -112,6 +112,7 @@ export async function startTwo(redisUrl: string | null, more: Record<string, str
       const answer = await call(...of)
       if (answer.status < 300) return answer
       if (answer.status !== 503 || left === 0) throw new Error(`${of[1]} ${of[2]}: ${answer.status} ${answer.body}`)
+      await delay(100)
     }
   }
   return {

@@ -7,7 +7,7 @@ import { organization, sha256Hex } from '../storage/fixtures.js'
 
 it('the jobs of the service delete expired sessions', async () => {
   const fresh = await freshDatabase()
-  const database = connectPostgres({ url: fresh.url, max: 2 })
+  const database = connectPostgres({ url: fresh.url, max: 2, patience: 10 })
   const org = await organization(database)
   for (const [userRef, lifetimeMs] of [
     ['ada', -1000],

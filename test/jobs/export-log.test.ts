@@ -30,7 +30,7 @@ let id: string
 
 beforeAll(async () => {
   fresh = await freshDatabase()
-  database = connectPostgres({ url: fresh.url, max: 4 })
+  database = connectPostgres({ url: fresh.url, max: 4, patience: 10 })
   exports = postgresExports(database)
   const keyWrap = createKeyWrap(givenKeys(Buffer.alloc(32, 7), []))
   const wrappedKeys = postgresWrappedKeys(database)

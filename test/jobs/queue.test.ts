@@ -33,7 +33,7 @@ afterEach(async () => {
 })
 
 function process(url = fresh.url): Process {
-  const database = connectPostgres({ url, max: 4 })
+  const database = connectPostgres({ url, max: 4, patience: 10 })
   const failed: string[] = []
   const lost: unknown[] = []
   const queue = createJobQueue({

@@ -17,7 +17,7 @@ let org: string
 let ada: Person
 beforeAll(async () => {
   fresh = await freshDatabase()
-  database = connectPostgres({ url: fresh.url, max: 4 })
+  database = connectPostgres({ url: fresh.url, max: 4, patience: 10 })
   org = await organization(database)
   ada = await person(database, org)
 })

@@ -114,7 +114,7 @@ let fresh: FreshDatabase
 let database: Database
 beforeAll(async () => {
   fresh = await freshDatabase()
-  database = connectPostgres({ url: fresh.url, max: 4 })
+  database = connectPostgres({ url: fresh.url, max: 4, patience: 10 })
 })
 afterAll(async () => {
   await database.close()

@@ -51,7 +51,7 @@ describe.skipIf(!hasChromium || !hasApache || !hasSlapd)(
         ...(uid === 'cleo' ? {} : { mail: `${uid}@example.org` }),
       }))
       slapd = await startSlapd(people)
-      database = connectPostgres({ url: world.service.env.DATABASE_URL ?? '', max: 2 })
+      database = connectPostgres({ url: world.service.env.DATABASE_URL ?? '', max: 2, patience: 10 })
       const [port, sitePort] = [await freePort(), await freePort()]
       bridge = await startBridge(world.service, mail.port, {
         port,

@@ -28,7 +28,7 @@ describe.each(backEnds)('single sign-on ($name)', { timeout: 60_000 }, ({ redisU
   beforeAll(async () => {
     world = await openWorld(redisUrl)
     bridge = await startBridge(world.service, world.mail.port, { redisUrl, people })
-    database = connectPostgres({ url: world.service.env.DATABASE_URL ?? '', max: 2 })
+    database = connectPostgres({ url: world.service.env.DATABASE_URL ?? '', max: 2, patience: 10 })
   })
   afterAll(async () => {
     await bridge.close()

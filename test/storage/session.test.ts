@@ -14,7 +14,7 @@ describe('sessions in postgres', () => {
   let organizationId: string
   beforeAll(async () => {
     fresh = await freshDatabase()
-    database = connectPostgres({ url: fresh.url, max: 4 })
+    database = connectPostgres({ url: fresh.url, max: 4, patience: 10 })
     organizationId = await organization(database)
   })
   afterAll(async () => {

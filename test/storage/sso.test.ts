@@ -19,7 +19,7 @@ describe('single sign-on in postgres', () => {
   let organizationId: string
   beforeAll(async () => {
     fresh = await freshDatabase()
-    database = connectPostgres({ url: fresh.url, max: 6 })
+    database = connectPostgres({ url: fresh.url, max: 6, patience: 10 })
     organizationId = await organization(database)
   })
   afterAll(async () => {

@@ -137,7 +137,7 @@ describe('an API key', { timeout: 120_000 }, () => {
     const bytes = Buffer.from(apikey.slice(3), 'base64url')
     const needles = [apikey, apikey.slice(3), Buffer.from(apikey).toString('hex'), bytes.toString('hex')]
     const holds = (text: string) => needles.some((one) => text.toLowerCase().includes(one.toLowerCase()))
-    const database = connectPostgres({ url: two.databaseUrl, max: 2 })
+    const database = connectPostgres({ url: two.databaseUrl, max: 2, patience: 10 })
     const tables = await rowsAsText(database)
     await database.close()
     const stored = redis === null ? new Map<string, Buffer>() : await redisAsBytes(redis.url)

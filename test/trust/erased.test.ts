@@ -21,7 +21,7 @@ describe('a deleted person', { timeout: 1_200_000 }, () => {
     fresh = await freshDatabase()
     redis = redisIsHere() ? await startFlushedRedis() : null
     service = await startService(fresh.url, { redisUrl: redis?.url ?? null })
-    database = connectPostgres({ url: fresh.url, max: 2 })
+    database = connectPostgres({ url: fresh.url, max: 2, patience: 10 })
   })
   afterAll(async () => {
     await database.close()

@@ -23,7 +23,7 @@ describe('profile links', { timeout: 1_800_000 }, () => {
   beforeAll(async () => {
     fresh = await freshDatabase()
     service = await startService(fresh.url)
-    database = connectPostgres({ url: fresh.url, max: AT_ONCE })
+    database = connectPostgres({ url: fresh.url, max: AT_ONCE, patience: 10 })
   })
   afterAll(async () => {
     await database.close()

@@ -18,7 +18,7 @@ let database: Database
 beforeAll(async () => {
   fresh = await freshDatabase()
   service = await startService(fresh.url)
-  database = connectPostgres({ url: fresh.url, max: 2 })
+  database = connectPostgres({ url: fresh.url, max: 2, patience: 10 })
 })
 afterAll(async () => {
   await service.close()

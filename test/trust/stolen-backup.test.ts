@@ -36,7 +36,7 @@ describe('a stolen backup', { timeout: 1_200_000 }, () => {
     await migrate(server.url)
     const redisUrl = redis === null ? null : `redis://127.0.0.1:${redis.port}`
     service = await startService(server.url, { redisUrl })
-    database = connectPostgres({ url: server.url, max: 2 })
+    database = connectPostgres({ url: server.url, max: 2, patience: 10 })
   }, 120_000)
   afterAll(async () => {
     await database.close()

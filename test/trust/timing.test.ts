@@ -25,7 +25,7 @@ let database: Database
 let organizationId: string
 beforeAll(async () => {
   fresh = await freshDatabase()
-  database = connectPostgres({ url: fresh.url, max: 2 })
+  database = connectPostgres({ url: fresh.url, max: 2, patience: 10 })
   organizationId = await organization(database)
 })
 afterAll(async () => {

@@ -43,7 +43,7 @@ describe('unknown fields in a body', { timeout: 600_000 }, () => {
   beforeAll(async () => {
     fresh = await freshDatabase()
     service = await startService(fresh.url)
-    database = connectPostgres({ url: fresh.url, max: 2 })
+    database = connectPostgres({ url: fresh.url, max: 2, patience: 10 })
   })
   afterAll(async () => {
     await database.close()

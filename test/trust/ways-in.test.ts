@@ -17,7 +17,7 @@ describe('ways in', { timeout: 600_000 }, () => {
   beforeAll(async () => {
     fresh = await freshDatabase()
     service = await startService(fresh.url)
-    database = connectPostgres({ url: fresh.url, max: 2 })
+    database = connectPostgres({ url: fresh.url, max: 2, patience: 10 })
   })
   afterAll(async () => {
     await database.close()

@@ -19,7 +19,7 @@ describe.skipIf(!hasChromium)('the page of a profile link', { timeout: 120_000 }
   beforeAll(async () => {
     const fresh = await freshDatabase()
     service = await startService(fresh.url)
-    database = connectPostgres({ url: fresh.url, max: 2 })
+    database = connectPostgres({ url: fresh.url, max: 2, patience: 10 })
     browser = await launch()
     stop = async () => {
       await browser.close()

@@ -103,7 +103,7 @@ describe('a channel', () => {
     })
     const all = await Promise.all(CHANNELS.map((channel) => get(`/alert/${channel}`)))
     expect(JSON.stringify(all)).not.toContain('canary')
-    const database = connectPostgres({ url: fresh.url, max: 2 })
+    const database = connectPostgres({ url: fresh.url, max: 2, patience: 10 })
     const rows = await database.asSystem(
       (sql) => sql<{ row: string; sealed: number }[]>`
       select c::text || encode(secret, 'escape') as row, octet_length(secret) as sealed from keystride.alert_channel c`,

@@ -15,7 +15,7 @@ let database: Database
 let ann: Awaited<ReturnType<typeof visited>>
 beforeAll(async () => {
   const { url } = await freshDatabase()
-  database = connectPostgres({ url, max: 2 })
+  database = connectPostgres({ url, max: 2, patience: 10 })
   service = await startService(url)
   ann = await visited(service, 'ann', 4)
   await service.call('PUT', '/users/ann/security-code', {

@@ -15,7 +15,7 @@ let database: Database
 beforeAll(async () => {
   url = (await freshDatabase()).url
   service = await startService(url)
-  database = connectPostgres({ url, max: 2 })
+  database = connectPostgres({ url, max: 2, patience: 10 })
   await visited(service, 'ann')
   await visited(service, 'bob')
 }, 60_000)

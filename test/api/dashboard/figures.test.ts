@@ -11,7 +11,7 @@ let attempts: number
 beforeAll(async () => {
   const { url } = await freshDatabase()
   service = await startService(url)
-  database = connectPostgres({ url, max: 2 })
+  database = connectPostgres({ url, max: 2, patience: 10 })
   const visits = [await visited(service, 'ann', 2), await visited(service, 'bob@example.com')]
   attempts = visits.reduce((sum, { nAttempts }) => sum + nAttempts, 0)
   await service.call('POST', '/users/desk', { body: { type: 'generic', member_ref: 'eve', user_display_name: 'Eve' } })

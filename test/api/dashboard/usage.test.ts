@@ -34,7 +34,7 @@ describe('GET /usage/history', () => {
   })
 
   it('has one checkpoint a day, for any number of calls', async () => {
-    const database = connectPostgres({ url, max: 4 })
+    const database = connectPostgres({ url, max: 4, patience: 10 })
     const usage = postgresUsage(database)
     await Promise.all(Array.from({ length: 8 }, () => usage.appendCheckpoints()))
     await database.close()

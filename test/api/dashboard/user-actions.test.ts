@@ -10,7 +10,7 @@ let ann: Enrolled
 beforeAll(async () => {
   const { url } = await freshDatabase()
   service = await startService(url)
-  database = connectPostgres({ url, max: 2 })
+  database = connectPostgres({ url, max: 2, patience: 10 })
   ann = await enroll(service, 'ann')
 }, 60_000)
 afterAll(async () => {

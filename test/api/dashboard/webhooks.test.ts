@@ -61,7 +61,7 @@ describe('the secret of a webhook', () => {
       ['/alert/webhook', '/alert/deliveries', '/alert', '/organization'].map((p) => get(p)),
     )
     expect(answers[0].data).toEqual({ url, secret_set: true })
-    const database = connectPostgres({ url: fresh.url, max: 2 })
+    const database = connectPostgres({ url: fresh.url, max: 2, patience: 10 })
     const rows = await database.asSystem(
       (sql) => sql`select c::text || encode(secret, 'escape') as row from keystride.alert_channel c`,
     )

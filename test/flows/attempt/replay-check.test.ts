@@ -39,7 +39,7 @@ beforeAll(async () => {
   const log = jsonLog('error')
   stores = await openStores(config, log, { redis: false })
   scoring = await startScoring(config, log)
-  database = connectPostgres({ url: fresh.url, max: 2 })
+  database = connectPostgres({ url: fresh.url, max: 2, patience: 10 })
   organizationId = (await administration(stores).create('Test')).id
   replayKey = await stores.vault.replayKey(organizationId)
 }, 60_000)

@@ -22,7 +22,7 @@ let database: Database
 let folder: string
 beforeEach(async () => {
   fresh = await freshDatabase()
-  database = connectPostgres({ url: fresh.url, max: 6 })
+  database = connectPostgres({ url: fresh.url, max: 6, patience: 10 })
   folder = mkdtempSync(join(tmpdir(), 'keystride-rotate-'))
 })
 afterEach(async () => {

@@ -61,7 +61,7 @@ async function copy(): Promise<{ admin: pg.Client; connect: () => Explained }> {
     admin,
     connect() {
       const notices: string[] = []
-      const database = connectPostgres({ url: login.href, max: 2, log: (line) => notices.push(line) })
+      const database = connectPostgres({ url: login.href, max: 2, patience: 10, log: (line) => notices.push(line) })
       open.push(database)
       return { database, notices }
     },

@@ -84,12 +84,7 @@ export function connectPostgres(options: PostgresOptions): Database {
     (organizationId, work, { durable = true, statementMs: long } = {}) =>
       run(
         (sql, call) =>
-          transact(
-            sql,
-            { role: 'keystride_app', organizationId, durable, ...limitsOf(long), byKey },
-            call,
-            work,
-          ),
+          transact(sql, { role: 'keystride_app', organizationId, durable, ...limitsOf(long), byKey }, call, work),
         long === undefined ? undefined : { patienceMs: long + 200, slow: true },
       )
   return {

@@ -17,7 +17,7 @@ let ada: Person
 
 beforeAll(async () => {
   fresh = await freshDatabase()
-  databases = [connectPostgres({ url: fresh.url, max: 4 }), connectPostgres({ url: fresh.url, max: 4 })]
+  databases = [connectPostgres({ url: fresh.url, max: 4, patience: 10 }), connectPostgres({ url: fresh.url, max: 4 })]
   stores = [postgresInvalidPatterns(databases[0]), postgresInvalidPatterns(databases[1])]
 })
 afterAll(async () => {

@@ -18,7 +18,7 @@ let org: string
 let ada: Person
 beforeAll(async () => {
   fresh = await freshDatabase()
-  database = connectPostgres({ url: fresh.url, max: 12 })
+  database = connectPostgres({ url: fresh.url, max: 12, patience: 10 })
   store = postgresRefusedPatterns(database)
 })
 afterAll(async () => {

@@ -105,8 +105,11 @@ describe('the database client', () => {
     await holder.connect()
     await holder.query('begin; lock table keystride.organization in access exclusive mode')
     const waiting = async () =>
-      (await holder.query(`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`))
-        .rowCount
+      (
+        await holder.query(
+          `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+        )
+      ).rowCount
     const look = () => wide.call((sql) => sql`select count(*) from keystride.organization`)
     const long = wide.asSystem((sql) => sql`select count(*) from keystride.organization`, { statementMs: 20_000 })
     const all = await Promise.allSettled(Array.from({ length: 12 }, look))

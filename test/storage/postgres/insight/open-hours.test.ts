@@ -17,7 +17,7 @@ let fresh: FreshDatabase
 let database: Database
 beforeAll(async () => {
   fresh = await freshDatabase()
-  database = connectPostgres({ url: fresh.url, max: 2 })
+  database = connectPostgres({ url: fresh.url, max: 2, patience: 10 })
 })
 afterAll(async () => {
   await database.close()

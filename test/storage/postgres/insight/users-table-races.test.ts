@@ -13,7 +13,7 @@ let database: Database
 let org: string
 beforeAll(async () => {
   fresh = await freshDatabase()
-  database = connectPostgres({ url: fresh.url, max: 8 })
+  database = connectPostgres({ url: fresh.url, max: 8, patience: 10 })
   org = await organization(database)
 })
 afterAll(async () => {

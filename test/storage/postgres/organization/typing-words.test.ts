@@ -16,7 +16,7 @@ let other: string
 
 beforeAll(async () => {
   fresh = await freshDatabase()
-  database = connectPostgres({ url: fresh.url, max: 8 })
+  database = connectPostgres({ url: fresh.url, max: 8, patience: 10 })
   store = postgresTypingWords(database)
 })
 afterAll(async () => {

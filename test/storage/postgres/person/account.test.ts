@@ -23,7 +23,7 @@ let accounts: AccountStore
 let org: string
 beforeAll(async () => {
   url = (await freshDatabase()).url
-  database = connectPostgres({ url, max: 20 })
+  database = connectPostgres({ url, max: 20, patience: 10 })
   accounts = postgresAccounts(database)
 })
 afterAll(() => database.close())
@@ -231,7 +231,7 @@ describe('creations of one organization', () => {
   })
 
   it('that are concurrent with one userRef make one account, in one process and in two', async () => {
-    const other = connectPostgres({ url, max: 5 })
+    const other = connectPostgres({ url, max: 5, patience: 10 })
     const elsewhere = postgresAccounts(other)
     const ask = (one: AccountStore) => one.create(org, newAccount('twin'))
     const all = await Promise.all(Array.from({ length: 40 }, (_, i) => ask(i % 2 === 0 ? accounts : elsewhere)))

@@ -12,7 +12,7 @@ let database: Database
 let org: string
 beforeAll(async () => {
   fresh = await freshDatabase()
-  database = connectPostgres({ url: fresh.url, max: 12 })
+  database = connectPostgres({ url: fresh.url, max: 12, patience: 10 })
   org = await organization(database)
 })
 afterAll(async () => {

@@ -13,7 +13,7 @@ let database: Database
 beforeAll(async () => {
   fresh = await freshDatabase()
   await migrate(fresh.url)
-  database = connectPostgres({ url: fresh.url, max: 4 })
+  database = connectPostgres({ url: fresh.url, max: 4, patience: 10 })
 })
 afterAll(async () => {
   await database.close()

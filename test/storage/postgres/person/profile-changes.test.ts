@@ -23,7 +23,7 @@ let ada: Person
 
 beforeAll(async () => {
   fresh = await freshDatabase()
-  database = connectPostgres({ url: fresh.url, max: 4 })
+  database = connectPostgres({ url: fresh.url, max: 4, patience: 10 })
   store = postgresProfiles(database)
 })
 afterAll(async () => {

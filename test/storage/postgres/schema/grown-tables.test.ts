@@ -17,7 +17,7 @@ let admin: pg.Client
 
 beforeAll(async () => {
   fresh = await freshDatabase()
-  database = connectPostgres({ url: fresh.url, max: CONNECTIONS })
+  database = connectPostgres({ url: fresh.url, max: CONNECTIONS, patience: 10 })
   admin = new pg.Client({ connectionString: fresh.url })
   await admin.connect()
   // Autovacuum analyzes once a minute, which would hide the cost of outdated statistics.

@@ -79,7 +79,7 @@ describe('migrate', () => {
 
   it('creates the partitions of the coming months, and an attempt is stored in that of its month', async () => {
     await migrate(fresh.url)
-    const database = connectPostgres({ url: fresh.url, max: 2 })
+    const database = connectPostgres({ url: fresh.url, max: 2, patience: 10 })
     const names = await database.asSystem(
       (sql) => sql`
       select c.relname from pg_catalog.pg_inherits i join pg_catalog.pg_class c on c.oid = i.inhrelid

@@ -36,7 +36,7 @@ let tables: string[]
 /** Fills every table for organization A; organization B has no other row. */
 beforeAll(async () => {
   fresh = await freshDatabase()
-  database = connectPostgres({ url: fresh.url, max: 2 })
+  database = connectPostgres({ url: fresh.url, max: 2, patience: 10 })
   login = postgres(fresh.url, { max: 1 })
   orgA = await organization(database)
   orgB = await organization(database)
@@ -190,7 +190,7 @@ describe('row level security', () => {
   })
 
   it('applies to one transaction: afterwards the connection has no role and no organization', async () => {
-    const one = connectPostgres({ url: fresh.url, max: 2 })
+    const one = connectPostgres({ url: fresh.url, max: 2, patience: 10 })
     await one.scoped(orgA, (sql) => sql`select 1`)
     await expect(one.scoped(orgA, (sql) => sql`select nonsense`)).rejects.toThrow('nonsense')
     const [row] = await one.call(
