@@ -13,11 +13,10 @@ interface StalledSearch {
   stop(): void
 }
 
-/** Numbers of connections. */
 interface Stalled {
-  /** Ended, because their client had described a statement and not executed it. */
+  /** Connections that were ended, because their client had described a statement and not executed it. */
   readonly ended: number
-  /** Whose statement was canceled, because it waited for a lock. */
+  /** Statements that were canceled, because they waited for a lock. */
   readonly canceled: number
 }
 
