@@ -52,8 +52,8 @@ const HERE_MS = 2000
 const FORGET_MS = 150
 
 /**
- * Runs `processes` fronts on one port, each a whole service, and restarts those that exit or hang. They share only the stores.
- * The first start of each front must succeed; a front writes the reason of a failure to its standard error.
+ * Runs `processes` fronts on one port, each a whole service, and restarts those that exit or hang, also while others still
+ * start. They share only the stores. The first start of each front must succeed; a front writes the reason of a failure to its standard error.
  */
 export async function superviseFronts(options: SuperviseOptions): Promise<Fronts> {
   const { processes, host, port, log } = options
@@ -64,7 +64,6 @@ export async function superviseFronts(options: SuperviseOptions): Promise<Fronts
   const own = createProcessMetrics(processes, () => served.size)
   const metrics = createFrontMetrics(metricsOf, own.json)
   let stopping = false
-  let up = false
   const servedOn = await freePort(host, port)
 
   /** Starts a front and restarts it after each exit, and after a failed fork. Rejects if it does not come to serve. */
@@ -73,8 +72,10 @@ export async function superviseFronts(options: SuperviseOptions): Promise<Fronts
     const restarts = launched[index] ?? 0
     launched[index] = restarts + 1
     if (restarts > 0) own.restarted()
+    let hasServed = restarts > 0
     const startAgain = (message: string, facts: object): void => {
-      if (stopping || !up) return
+      // A first start that fails ends all: see below.
+      if (stopping || !hasServed) return
       const again = performance.now() - begun > SETTLED_MS ? 0 : exits + 1
       const waitMs = RESTART_MS[Math.min(again, RESTART_MS.length - 1)] ?? 0
       log(message, { front: index, ...facts, waitMs })
@@ -88,7 +89,10 @@ export async function superviseFronts(options: SuperviseOptions): Promise<Fronts
       throw new ExpectedFault(`cannot start a process of the service: ${error.message}`)
     })
     child.on('message', (message: FromFront) => {
-      if (message.kind === 'serving') served.set(child, { index, version: message.version, begun, restarts })
+      if (message.kind === 'serving') {
+        hasServed = true
+        served.set(child, { index, version: message.version, begun, restarts })
+      }
       void answerFront({ fronts, served, rates, metrics }, child, message)
     })
     child.once('exit', (status, signal) => {
@@ -115,7 +119,6 @@ export async function superviseFronts(options: SuperviseOptions): Promise<Fronts
   options.onStop(stop)
   try {
     await Promise.all(Array.from({ length: processes }, (_, i) => launch(i, 0)))
-    up = true
     return { port: servedOn, metricsText: () => metrics.text(fronts), unready: () => unready(fronts) }
   } catch (error) {
     // They were stopped while they started: the caller of `stop` ends the process.

@@ -1,10 +1,14 @@
 import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, it } from 'vitest'
 import { superviseFronts } from '../../src/process/supervise.js'
 import { until } from '../storage/fixtures.js'
 
 const file = fileURLToPath(new URL('front-file.mjs', import.meta.url))
+const dying = fileURLToPath(new URL('front-file-dies.mjs', import.meta.url))
 const { execPath } = process
 const PATIENCE_MS = 30_000
 /** Programs that cannot be spawned. The error of the first comes as an event, that of the second is thrown by `fork`. */
@@ -16,12 +20,12 @@ afterEach(async () => {
   await stop()
 })
 
-/** Two fronts; `lines` are the log. */
-async function supervised() {
+/** Two fronts that run `run` with `args`; `lines` are the log. */
+async function supervised(run = file, args: string[] = []) {
   const lines: { message: string; facts: Record<string, unknown> }[] = []
   const { metricsText } = await superviseFronts({
-    file,
-    args: [],
+    file: run,
+    args,
     processes: 2,
     host: '127.0.0.1',
     port: 0,
@@ -68,6 +72,18 @@ describe('a supervisor', () => {
     },
     90_000,
   )
+
+  // Such a front was lost for good: the supervisor served with one front too few.
+  it('restarts a front that served and exits while the other one still starts', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'keystride-fronts-'))
+    const starts = join(folder, 'starts')
+    writeFileSync(starts, '')
+    const { lines, counts } = await supervised(dying, [starts])
+    expect(lines).toMatchObject([{ facts: { front: 0, status: 1, waitMs: 100 } }])
+    await until(async () => (await counts())[0] === 2, PATIENCE_MS)
+    expect(await counts()).toEqual([2, 2, 1])
+    rmSync(folder, { recursive: true })
+  }, 60_000)
 
   it.each(['event', 'throw'] as const)('ends its start if the system cannot fork (error by %s)', async (how) => {
     process.execPath = FAILING[how]

@@ -5,6 +5,9 @@ import type { TimeWindow } from '../../../domain/time-window.js'
 /** Rows per fetch: 2 ms of the event loop. */
 const BATCH = 500
 
+/** How much longer than a statement may take its answer is awaited: the server may have vanished without a reset. */
+const ANSWER_MS = 5000
+
 /** Columns in the order of src/domain/export.ts. `$1` organization, `$2` and `$3` window. */
 const QUERIES: Record<ExportKind, string> = {
   authentications: `
@@ -22,23 +25,30 @@ const QUERIES: Record<ExportKind, string> = {
 
 /**
  * Reads through a cursor in one read-only transaction of the organization, on a separate connection: a long export takes no
- * connection from sign-ins, and reads one snapshot. Ends with the iteration. Rejects as the driver does.
+ * connection from sign-ins, and reads one snapshot. Ends with the iteration. Rejects as the driver does, and
+ * when a statement takes longer than `statementMs` or has no answer 5 s later.
  */
 export async function* exportRows(
   url: string,
   organizationId: string,
   kind: ExportKind,
   { from, to }: TimeWindow,
+  statementMs: number,
 ): AsyncGenerator<readonly (readonly Cell[])[]> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5000, application_name: 'keystride' })
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: 5000,
+    query_timeout: statementMs + ANSWER_MS,
+    application_name: 'keystride',
+  })
   client.on('error', () => {}) // a lost connection rejects the statement under way; without a listener, it would end the process
   await client.connect()
   try {
     await client.query('begin isolation level repeatable read read only')
     await client.query(
       `select set_config('role', 'keystride_app', true), set_config('keystride.organization_id', $1, true),
-        set_config('statement_timeout', '30s', true), set_config('idle_in_transaction_session_timeout', '60s', true)`,
-      [organizationId],
+        set_config('statement_timeout', $2, true), set_config('idle_in_transaction_session_timeout', '60s', true)`,
+      [organizationId, statementMs],
     )
     // The planner must use the index for the order: sorting a million rows would fill the disk.
     await client.query(`select set_config('cursor_tuple_fraction', '0.001', true)`)

@@ -18,6 +18,8 @@ interface ArchiveRow {
 const ATTEMPTS_MAX = 5
 /** A piece takes about a second; a process that exceeds this counts as dead. */
 const CLAIM_S = 30
+/** Longest statement of an export: it fetches 500 rows. */
+const ROWS_STATEMENT_MS = 30_000
 
 /** Archives in PostgreSQL; each export reads rows on a separate connection. */
 export function postgresExports(database: Database): ExportStore {
@@ -43,7 +45,8 @@ export function postgresExports(database: Database): ExportStore {
 
     claim: (organizationId, id, secret) => claim(database, organizationId, id, secret),
 
-    rows: (organizationId, kind, window) => exportRows(database.server(), organizationId, kind, window),
+    rows: (organizationId, kind, window) =>
+      exportRows(database.server(), organizationId, kind, window, ROWS_STATEMENT_MS * database.patience),
 
     append: (organizationId, claim, n, sealed) =>
       database.scoped(organizationId, async (sql) => {
