@@ -331,7 +331,7 @@ describe.skipIf(faketime !== null)('clocks', { timeout: 120_000 }, () => {
     try {
       clock.set(20)
       expect((await diagnosed({ ...env, ...clock.env })).bad('clocks')).toEqual([
-        "warning: The clock of this machine is 20 s off the database's.",
+        expect.stringMatching(/^warning: The clock of this machine is (19|20|21) s off the database's\.$/),
       ])
       clock.set(-HOUR_S)
       expect((await diagnosed({ ...env, ...clock.env })).bad('clocks')).toEqual([

@@ -70,6 +70,7 @@ describe.skipIf(process.getuid?.() !== 0)(
         ...set,
         ...ports,
         REDIS_URL: inject('redisUrl') ?? '',
+        STORE_PATIENCE: '10',
         PATH: '/node:/usr/sbin:/usr/bin',
       }
       const user = String(securityContext.runAsUser)

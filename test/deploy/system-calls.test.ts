@@ -56,6 +56,7 @@ async function callsOfService(): Promise<string[]> {
       METRICS_PORT: String(metricsPort),
       PROCESSES: '2',
       QUEUE_MS: '20000',
+      STORE_PATIENCE: '10',
     },
     stdio: ['ignore', 'pipe', 'inherit'],
   })

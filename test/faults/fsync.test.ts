@@ -13,18 +13,22 @@ import { startProcess } from './service-process.js'
 import { type OwnPostgres, startOwnPostgres } from './stores.js'
 
 const SLOW_MS = LONG ? 30_000 : 5000
+/** STORE_PATIENCE of the service on a slow disk. The long form measures the limits of the default. */
+const [PATIENCE, SLOWEST_MS] = LONG ? ['1', 2000] : ['3', 5000]
 
 const why = whyNoStrace()
 if (why !== null) console.warn(`\n*** ${why} ***\n`)
 
 describe.skipIf(why !== null)('a service whose PostgreSQL', { timeout: 120_000 }, () => {
   let server: OwnPostgres
+  let env: Record<string, string>
   let victim: Victim
   beforeAll(async () => {
     server = await startOwnPostgres()
-    const { env, apikey } = await deployment(server.url)
-    const service = await startProcess({ ...env, DATABASE_URL: server.url, STORE_PATIENCE: '1' })
-    victim = { name: 'PostgreSQL alone', service, apikey, databaseUrl: () => server.url }
+    const made = await deployment(server.url)
+    env = { ...made.env, DATABASE_URL: server.url }
+    const service = await startProcess({ ...env, STORE_PATIENCE: '1' })
+    victim = { name: 'PostgreSQL alone', service, apikey: made.apikey, databaseUrl: () => server.url }
   })
   afterAll(async () => {
     await victim?.service.stop()
@@ -32,7 +36,9 @@ describe.skipIf(why !== null)('a service whose PostgreSQL', { timeout: 120_000 }
   })
 
   it('flushes its log in 200 ms still serves, later', async () => {
-    const load = await startLoad(victim.service.core, victim.apikey)
+    const service = await startProcess({ ...env, STORE_PATIENCE: PATIENCE })
+    const patient = { ...victim, service }
+    const load = await startLoad(service.core, victim.apikey)
     await delay(500)
     const pids = (await server.children()).flatMap((pid) => ['-p', String(pid)])
     const slow = ['-e', 'trace=fsync,fdatasync', '-e', 'inject=fsync,fdatasync:delay_exit=200000']
@@ -52,8 +58,9 @@ describe.skipIf(why !== null)('a service whose PostgreSQL', { timeout: 120_000 }
     await load.stop()
     const slowed = load.answers.filter(({ askedAt, ms }) => askedAt >= since && askedAt + ms <= till)
     const refused = slowed.filter(({ status }) => status === 503)
-    const audited = await audit(victim, load)
-    wellBehaved(victim, load.answers)
+    const audited = await audit(patient, load)
+    wellBehaved(patient, load.answers)
+    await service.stop()
     const p99 = Math.round(
       quantile(
         slowed.map(({ ms }) => ms),
@@ -67,8 +74,8 @@ describe.skipIf(why !== null)('a service whose PostgreSQL', { timeout: 120_000 }
     figure(
       'F11',
       `${served}, p99 of all ${p99} ms, slowest ${slowest} ms, enrolments ${audited.enrolments}, attempts ${audited.attempts}`,
-      'hardly any refused, none hung for 2 s; p99 1300 ms on a free machine',
-      refused.length <= slowed.length / 10 && slowest < 2000 && (!LONG || p99 < 1300),
+      `hardly any refused, none hung for ${SLOWEST_MS / 1000} s; p99 1300 ms on a free machine`,
+      refused.length <= slowed.length / 10 && slowest < SLOWEST_MS && (!LONG || p99 < 1300),
     )
   })
 

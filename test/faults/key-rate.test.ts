@@ -35,9 +35,9 @@ function holds(heard: readonly Heard[], processes: number): void {
   expect(letIn + refused.length + ofStatus(heard, 503).length).toBe(heard.length)
   for (const { body } of refused) expect(JSON.parse(body)).toMatchObject({ success: false, reason: 'quota-exceeded' })
   // A request may be admitted when it is answered, not when it was due. Not yet shared between processes: the calls of
-  // a tenth of a second and of a round trip.
+  // a tenth of a second and of a round trip, which takes a quarter of a second at most on a loaded machine.
   const tookS = Math.max(...heard.map(({ dueAt, ms }) => dueAt + ms)) / 1000
-  const unshared = (processes - 1) * (Math.max(BURST / 8, RATE / 10) + OVER * RATE * 0.05)
+  const unshared = (processes - 1) * (Math.max(BURST / 8, RATE / 10) + OVER * RATE * 0.25)
   expect(letIn).toBeLessThanOrEqual(BURST + RATE * tookS + unshared)
   expect(letIn).toBeGreaterThanOrEqual(RATE * SECONDS * 0.5)
 }

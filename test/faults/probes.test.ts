@@ -43,7 +43,7 @@ describe.each(['1', '2'])('a service with METRICS_PORT and PROCESSES=%s', (PROCE
   let apart: number
   beforeAll(async () => {
     apart = await freePort()
-    service = await startProcess({ ...env, PROCESSES, METRICS_PORT: String(apart), STOP_LEAD_S: '2' })
+    service = await startProcess({ ...env, PROCESSES, METRICS_PORT: String(apart), STOP_LEAD_S: '8' })
     main = portOf(service)
   })
   afterAll(() => service?.kill())
@@ -83,7 +83,7 @@ describe.each(['1', '2'])('a service with METRICS_PORT and PROCESSES=%s', (PROCE
 
   it('is not ready on both ports once it is asked to stop', async () => {
     const stopped = service.stop()
-    for (const port of [main, apart]) await until(async () => (await get(port, '/readyz')).text === 'stopping\n', 1500)
+    for (const port of [main, apart]) await until(async () => (await get(port, '/readyz')).text === 'stopping\n', 4000)
     expect((await get(apart, '/metrics')).status).toBe(200)
     expect((await stopped).status).toBe(0)
   })

@@ -13,9 +13,6 @@ import { startProxy, type TcpProxy } from './tcp-proxy.js'
 
 const possible = spawnSync('redis-server', ['--version']).status === 0
 
-/** The service waits this long for a reply of Redis. */
-const REDIS_PATIENCE_MS = 150
-
 /** The promises under a fault. A loaded machine may add twice the slowest `/status` of that time. */
 const KILLED = 'NOK within 1 s, 99 % of 503s in 50 ms, OK within 2 s, none hung for 1 s, acknowledged N of N'
 const SLOW = `${KILLED}, p99 of 503s 250 ms`
@@ -50,8 +47,8 @@ describe.skipIf(!possible)('a service whose Redis is', { timeout: 90_000 }, () =
     await fresh.drop()
   })
 
-  const withClient = async <T>(work: (ask: Ask) => Promise<T>): Promise<T> => {
-    const ask = client(victim.service.core, victim.apikey)
+  const withClient = async <T>(work: (ask: Ask) => Promise<T>, service = victim.service): Promise<T> => {
+    const ask = client(service.core, victim.apikey)
     try {
       return await work(ask)
     } finally {
@@ -139,6 +136,9 @@ describe.skipIf(!possible)('a service whose Redis is', { timeout: 90_000 }, () =
   })
 
   it('flushed under load begins new sessions, and locked members stay locked', async () => {
+    // With patience, so that no pause of a loaded machine is an answer of 503: a flush must cause none.
+    const service = await startProcess({ ...env, STORE_PATIENCE: '10' })
+    const patient = { ...victim, service }
     await withClient(async (ask) => {
       const who = newPerson()
       await who.enroll(ask)
@@ -152,7 +152,7 @@ describe.skipIf(!possible)('a service whose Redis is', { timeout: 90_000 }, () =
           locked = { session, mode: json.nextAttempt.retryAfterSeconds > 0 ? 'locked' : 'biometric' }
         }
       }
-      const load = await startLoad(victim.service.core, victim.apikey)
+      const load = await startLoad(service.core, victim.apikey)
       const from = load.answers.length
       for (let n = 0; n < 20; n++) await redis.cli('flushall')
       expect(await ask('verify', 'POST', lock, { session: locked.session, body: who.next() })).toMatchObject({
@@ -164,12 +164,12 @@ describe.skipIf(!possible)('a service whose Redis is', { timeout: 90_000 }, () =
       expect(refused.json).toMatchObject({ action: 'refused', authentication: { authenticated: false } })
       await load.stop()
       const since = load.answers.slice(from)
-      // A loaded machine may hold a reply back for longer than the service waits for Redis.
-      expect(since.filter(({ status, ms }) => status >= 500 && ms < REDIS_PATIENCE_MS)).toEqual([])
+      expect(since.filter(({ status }) => status >= 500)).toEqual([])
       expect(since.map(({ status }) => status)).toEqual(expect.arrayContaining([200, 400]))
-      wellBehaved(victim, since)
-      await audit(victim, load)
-    })
+      wellBehaved(patient, since)
+      await audit(patient, load)
+    }, service)
+    await service.stop()
   })
 
   it('evicting does not start', async () => {

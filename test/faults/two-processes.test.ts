@@ -111,8 +111,11 @@ describe.each(backEnds)('two processes on $name', ({ redisUrl }) => {
         ?.split(' ')[0] ?? ''
     await keystride('key', 'revoke', organizationId, id)
     const revokedAt = performance.now()
-    while ((await status(0)) !== 401 || (await status(1)) !== 401) {
-      expect(performance.now() - revokedAt).toBeLessThan(1_000)
+    for (;;) {
+      const askedAt = performance.now()
+      const found = await Promise.all([status(0), status(1)])
+      if (found.every((one) => one === 401)) break
+      if (found.includes(200)) expect(askedAt - revokedAt).toBeLessThan(1_000)
     }
   })
 })

@@ -10,7 +10,7 @@ const small = '{"kind":"small","large":"x"}'
 let running: Running
 let port = 0
 beforeAll(async () => {
-  running = await start({ bodyDeadlineMs: 300 })
+  running = await start({ bodyDeadlineMs: 1500 })
   port = running.server.port
 })
 afterAll(() => stop(running))

@@ -88,7 +88,7 @@ describe('closing', () => {
     await when(() => running.server.inFlight() === 1)
 
     let closed = false
-    const closing = running.server.close({ lingerMs: 200, deadlineMs: 20_000 }).then(() => {
+    const closing = running.server.close({ lingerMs: 2_000, deadlineMs: 20_000 }).then(() => {
       closed = true
     })
     await idle.send(request('GET /core/status'))

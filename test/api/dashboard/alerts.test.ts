@@ -192,7 +192,7 @@ describe('a channel', () => {
     })
     expect(sink.received[0]?.raw).toContain('Subject: Keystride: a test')
     const soon = await post('/alert/email/test')
-    expect([soon.status, soon.headers.get('retry-after')]).toEqual([429, '2'])
+    expect([soon.status, soon.headers.get('retry-after')]).toEqual([429, expect.stringMatching(/^[12]$/)])
     await post('/alert/email', { ...email(sink.port), password: 'wrong' })
     await new Promise((resolve) => setTimeout(resolve, 2100))
     const failed = await post('/alert/email/test')

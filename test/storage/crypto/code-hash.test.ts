@@ -108,14 +108,14 @@ describe('limited', () => {
     const rests: number[] = []
     const inTurn = limited(1, 1, (workedMs) => {
       rests.push(workedMs)
-      return 200
+      return 2000
     })
     const begun = performance.now()
     const first = inTurn(async () => performance.now())
     const second = inTurn(async () => performance.now())
-    expect((await first) - begun).toBeLessThan(150)
+    expect((await first) - begun).toBeLessThan(1500)
     await expect(inTurn(async () => 0)).rejects.toMatchObject({ kind: 'rate-limited' })
-    expect((await second) - begun).toBeGreaterThanOrEqual(199)
+    expect((await second) - begun).toBeGreaterThanOrEqual(1999)
     expect(rests).toHaveLength(2)
   })
 })

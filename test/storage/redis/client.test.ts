@@ -51,7 +51,7 @@ describe.skipIf(!possible)('the redis client', () => {
     )
     const before = performance.now()
     await expect(store.mint('org', session())).rejects.toMatchObject({ kind: 'degraded' })
-    expect(performance.now() - before).toBeLessThan(300)
+    expect(performance.now() - before).toBeLessThan(3_000)
     await serve()
     await until(
       async () =>
@@ -70,7 +70,8 @@ describe.skipIf(!possible)('the redis client', () => {
     server.kill('SIGSTOP')
     const before = performance.now()
     await expect(redis.ping()).rejects.toMatchObject({ kind: 'degraded' })
-    expect(performance.now() - before).toBeLessThan(400)
+    // Without a time-out it would not end while the server hangs.
+    expect(performance.now() - before).toBeLessThan(3_000)
     server.kill('SIGCONT')
     await until(
       async () =>

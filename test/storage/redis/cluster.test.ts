@@ -26,7 +26,8 @@ describe.skipIf(!clusterIsPossible())('sessions in a Redis Cluster of six nodes'
     )
   beforeAll(async () => {
     cluster = await startRedisCluster()
-    redis = await connectRedis({ url: cluster.url })
+    // Reads of the other masters must be in time although the machine is busy.
+    redis = await connectRedis({ url: cluster.url, patience: 4 })
     store = redisSessions(redis)
   })
   afterAll(async () => {
@@ -117,8 +118,8 @@ describe.skipIf(!clusterIsPossible())('sessions in a Redis Cluster of six nodes'
     master.signal('SIGCONT')
     expect(told).toEqual(ports.map((port) => port !== master.port))
     expect(well).toBe(false)
-    // 150 ms each, and a margin for a busy machine.
-    expect(tookMs).toBeLessThan(600)
+    // 600 ms each, and a margin for a busy machine.
+    expect(tookMs).toBeLessThan(4_000)
     await until(() => serves(() => redis.ping()))
     await cluster.whole()
   })
@@ -136,7 +137,7 @@ describe.skipIf(!clusterIsPossible())('sessions in a Redis Cluster of six nodes'
     await until(() => serves(() => redis.ping()), 20_000)
     const [tookMs, foundMs] = [replacedAt - lostAt, performance.now() - replacedAt].map(Math.round)
     console.log(`a killed master is replaced within ${tookMs} ms, and its successor found within ${foundMs} ms more`)
-    expect(foundMs).toBeLessThan(5000)
+    expect(foundMs).toBeLessThan(15_000)
     for (const session of sessions) expect(await find(session)).toMatchObject({ used: { biometric: 1 } })
     await master.restart()
     await cluster.whole()

@@ -92,9 +92,9 @@ describe('the circuit breaker', () => {
     const waiting = [ask(one.answered), ask(two.answered), ask(Promise.resolve())]
     expect(await Promise.all(waiting)).toEqual(['degraded', 'degraded', 'degraded'])
     expect(performance.now() - begun).toBeGreaterThan(275)
-    const [refusedAt, verdict] = [performance.now(), await ask(Promise.resolve())]
-    expect(verdict).toBe('degraded')
-    expect(performance.now() - refusedAt).toBeLessThan(20)
+    // At once: before the event loop runs any timer.
+    const later = new Promise((resolve) => setImmediate(() => resolve('later')))
+    expect(await Promise.race([ask(Promise.resolve()), later])).toBe('degraded')
     // A probe is still sent, and its answer closes the breaker again.
     well.answer()
     one.answer()
@@ -123,12 +123,14 @@ describe('the circuit breaker', () => {
     await delay(300)
     expect(probes).toBe(0)
     const one = question()
+    const begun = performance.now()
     const slow = ask(one.answered)
     await delay(600)
+    await until(async () => probes >= 3)
     one.answer()
     expect(await slow).toBe('served')
-    expect(probes).toBeGreaterThanOrEqual(3)
-    expect(probes).toBeLessThanOrEqual(8)
+    // One each 75 ms at most.
+    expect(probes).toBeLessThanOrEqual((performance.now() - begun) / 75 + 1)
   })
 
   it('sends probes while all connections are busy', async () => {

@@ -160,15 +160,19 @@ describe('deletions of one organization', () => {
     const comeAndGo = async (worker: number) => {
       for (let i = 0; i < 40; i++) {
         await insisting(() => create(`${worker}-${i}`))
-        const n = begun++
-        await insisting(() => accounts.remove(org, `${worker}-${i}`))
+        let n = 0
+        await insisting(() => {
+          n = begun++
+          return accounts.remove(org, `${worker}-${i}`)
+        })
         ended.push({ n, at: ended.length })
       }
     }
     await Promise.all(Array.from({ length: WORKERS }, (_, worker) => comeAndGo(worker)))
     const overtakenBy = ended.map(({ n, at }) => ended.filter((other) => other.n > n && other.at < at).length)
-    // Only deletions queue, after their own statements: 9 to 33 were seen in five runs.
-    expect(Math.max(...overtakenBy)).toBeLessThanOrEqual(4 * WORKERS)
+    // Only deletions queue, after their own statements: 9 to 33 were seen in five runs. A connection may wait for a core of a
+    // loaded machine before it queues. In random order one in 23 would be overtaken by more than three times the workers.
+    expect(overtakenBy.filter((n) => n > 3 * WORKERS).length).toBeLessThanOrEqual(ended.length / 100)
   })
 })
 
