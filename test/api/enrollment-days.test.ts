@@ -75,4 +75,29 @@ describe('a policy with hours between the patterns of an enrollment', () => {
     await hoursPass('bob', HOURS)
     expect((await type(2, send)).json).toMatchObject({ nPatterns: 2, retryAfterSeconds: SECONDS })
   })
+  it('asks for no time between the patterns that fill a complete profile by a link', async () => {
+    const { key } = (await service.callLinks('POST', '/api/links/create-profile/cy')).json
+    const by = (key: string) => (body: unknown) =>
+      service.callLinks('POST', '/typing-patterns', { body, headers: { 'x-link-key': key } })
+    for (let day = 1; day <= 5; day++) {
+      expect((await type(3, by(key))).json).toMatchObject({ nPatterns: day, retryAfterSeconds: day < 5 ? SECONDS : 0 })
+      await hoursPass('cy', HOURS)
+    }
+    const more = (await service.callLinks('POST', '/api/links/complete-profile/cy')).json
+    for (let n = 6; n <= 10; n++)
+      expect((await type(3, by(more.key))).json).toMatchObject({
+        nPatterns: n,
+        completed: n === 10,
+        retryAfterSeconds: 0,
+      })
+  })
+
+  it('holds for a link that resets a complete profile', async () => {
+    const { key } = (await service.callLinks('POST', '/api/links/reset-profile/cy')).json
+    const send = (body: unknown) =>
+      service.callLinks('POST', '/typing-patterns', { body, headers: { 'x-link-key': key } })
+    expect((await type(3, send)).json).toMatchObject({ nPatterns: 1, retryAfterSeconds: SECONDS })
+    const early = await type(3, send)
+    expect([early.status, early.json.reason]).toEqual([429, 'quota-exceeded'])
+  })
 })

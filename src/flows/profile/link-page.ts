@@ -102,7 +102,7 @@ export function createLinkPage(needs: Needs): LinkPageFlows {
         // The references that the reset has collected are now the profile.
         ...(completed ? { ...progress, nPatterns: progress.targetPatterns } : progress),
         completed,
-        retryAfterSeconds: kept && !completed ? intervalOf(settings) / 1000 : 0,
+        retryAfterSeconds: kept && !completed && hasInterval(needs, link, after) ? intervalOf(settings) / 1000 : 0,
         redirectTo: completed && link.redirectUri !== null ? completedUri(link.redirectUri) : null,
         words: suggestedWords(settings, after, hints, needs.randomSeed()),
         warnings,
@@ -162,6 +162,14 @@ async function stored(needs: Needs, before: Found, body: Uint8Array): Promise<St
 function isLast(needs: Needs, link: StoredLink, member: Member): boolean {
   const { nPatterns, targetPatterns } = progressOf(needs, link, member)
   return nPatterns + 1 >= targetPatterns
+}
+
+/** Whether the policy's interval applies to the next pattern. References beyond the target are added at once. */
+function hasInterval(needs: Needs, link: StoredLink, member: Member): boolean {
+  const place = placeOf(needs, link, member)
+  return (
+    place.kind === 'successor' || (place.kind === 'current' && member.nPatternsRef < needs.targets.targetRefPatterns)
+  )
 }
 
 const inputsOf = ({ targets, now }: Needs, link: StoredLink, member: Member) => ({ link, member, targets, now: now() })
