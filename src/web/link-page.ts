@@ -18,6 +18,8 @@ interface LinkView {
   readonly nothingLeft: boolean
   readonly languageOpen: boolean
   readonly words: { readonly suggestedWords: readonly string[]; readonly suggestedWordsLanguage: Language }
+  /** Patterns of the visitor's device are refused. */
+  readonly deviceRefused: boolean
 }
 
 /** The page of a live link. It holds all texts; its module shows the words to type. */
@@ -25,7 +27,8 @@ export function linkPage(view: LinkView): string {
   const { nPatterns, targetPatterns, organizationName, words } = view
   const language = words.suggestedWordsLanguage
   const texts = TEXTS[language]
-  if (view.nothingLeft) return sayingPage(language, BASE, texts.nothingLeft)
+  if (view.nothingLeft) return sayingPage(language, BASE, texts.nothingLeft, view.languageOpen)
+  if (view.deviceRefused) return sayingPage(language, BASE, texts.computer, view.languageOpen)
   const { title, text } = texts.kinds[view.kind]
   const data: LinkPageData = {
     ...words,

@@ -78,7 +78,9 @@ export const sayingPage = (
   language: Language,
   base: string,
   { title, text }: { readonly title: string; readonly text: string },
-): string => pageOf({ language, title, base, body: html`${mark}<h1>${title}</h1><p class="lead">${text}</p>` })
+  languages = true,
+): string =>
+  pageOf({ language, title, base, languages, body: html`${mark}<h1>${title}</h1><p class="lead">${text}</p>` })
 
 /** The logo, also used as icon: the hold times of four keys. */
 export const iconSvg = (colour: string): string =>

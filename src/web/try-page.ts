@@ -2,7 +2,7 @@ import type { Language } from '../domain/typing-words.js'
 import type { TryPageData } from './browser/page-data.js'
 import { html } from './html.js'
 import { needsScript, typingForm } from './link-page.js'
-import { mark, pageOf } from './page.js'
+import { mark, pageOf, sayingPage } from './page.js'
 import { TEXTS } from './texts.js'
 
 /** The page on which an operator tries the product: five patterns, then sign-ins, each with its evidence. */
@@ -34,3 +34,6 @@ ${needsScript(texts)}
 <p><button type="button" id="forget" class="quiet" hidden>${trying.forget}</button></p>`,
   })
 }
+
+/** The page for trying the product on a device whose patterns are refused. */
+export const tryOnComputer = (language: Language): string => sayingPage(language, '', TEXTS[language].computer)

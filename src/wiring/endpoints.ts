@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { consoleEndpoints } from '../api/dashboard/console.js'
-import { fileEndpoints, linkPageEndpoint } from '../api/links/pages.js'
+import { fileEndpoints, linkPageEndpoint, type RefusesDevice } from '../api/links/pages.js'
 import { tryEndpoints } from '../api/links/try-it.js'
 import { DEMO_ORGANIZATION } from '../domain/organization.js'
 import { LANGUAGES, type Language } from '../domain/typing-words.js'
@@ -15,6 +15,7 @@ import type { Config } from '../process/config.js'
 import { version } from '../process/version.js'
 import { packageRoot } from '../scoring/artifacts.js'
 import { traceOf } from '../scoring/trace.js'
+import { readUserAgent } from '../scoring/user-agent.js'
 import { guidePage, type PageLink, strayPage } from '../web/guide-page.js'
 import { pageHeaders } from '../web/page.js'
 import type { Stores } from './open-stores.js'
@@ -67,7 +68,12 @@ function home(config: Config, stores: Stores, degraded: () => string | null): Pl
 
 /** The hosted pages and their files. The page to try the product exists only with the embedded database. */
 export function pages(config: Config, services: Services, stores: Stores): PlainEndpoint[] {
-  const own = [home(config, stores, services.degraded), linkPageEndpoint(services), ...fileEndpoints(browserModules())]
+  const refusesDevice = refusesTouchScreens(config)
+  const own = [
+    home(config, stores, services.degraded),
+    linkPageEndpoint(services, refusesDevice),
+    ...fileEndpoints(browserModules()),
+  ]
   if (!stores.embedded) return own
   const scorer = openedOnce()
   let demo: Promise<string | null> | null = null
@@ -84,7 +90,13 @@ export function pages(config: Config, services: Services, stores: Stores): Plain
       return id
     },
   })
-  return [...own, ...tryEndpoints(tryIt, services.linksUrl)]
+  return [...own, ...tryEndpoints(tryIt, services.linksUrl, refusesDevice)]
+}
+
+/** The decision of `withoutTouchScreens`, before anything is typed: a pattern's `d` has the user agent of the browser. */
+function refusesTouchScreens({ touchScreens }: Config): RefusesDevice {
+  if (touchScreens === 'accept') return () => false
+  return (userAgent) => ['mobile', 'tablet'].includes(readUserAgent(userAgent).kind ?? '')
 }
 
 /** The operators' console. Without the role `links` there is no guide at `/`, so `/` leads to the console. */

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { LANGUAGES } from '../../src/domain/typing-words.js'
 import { freshDatabase } from '../servers/database.js'
 import { startService, type TestService } from '../service.js'
 import { enroll } from './enrolled.js'
@@ -22,7 +23,17 @@ const TYPED = [
   ['no description', {}],
 ] as const
 
-const started = async (more: Record<string, string>) => startService((await freshDatabase()).url, { more })
+const started = async (more: Record<string, string>) => startService((await freshDatabase()).url, { more, demo: true })
+/** The pages on which people type, as a device gets them. */
+async function pagesOn(service: TestService, userRef: string, ua: string, language = 'en') {
+  const { key } = (await service.callLinks('POST', `/api/links/create-profile/${userRef}`)).json
+  const open = async (path: string) => {
+    const answer = await fetch(`${service.auth}/${path}?language=${language}`, { headers: { 'user-agent': ua } })
+    expect(answer.status).toBe(200)
+    return answer.text()
+  }
+  return { link: await open(`b/${key}`), trying: await open('try') }
+}
 
 describe('a pattern of a touch screen', () => {
   let service: TestService
@@ -55,15 +66,46 @@ describe('a pattern of a touch screen', () => {
     const { status, json } = await verified(who.userRef, who.session, from(who.fresh(), d))
     expect([status, ['verified', 'rejected'].includes(json.action)]).toEqual([200, true])
   })
+
+  it.each([
+    ['a phone', PHONE],
+    ['a tablet', TABLET],
+    ['a desktop', DESKTOP],
+    ['an unknown device', 'typing-robot/1'],
+    ['no description', ''],
+  ])('is refused exactly where the pages show no form: %s', async (name, ua) => {
+    const userRef = `paged-${name.replace(' ', '-')}`
+    const { link, trying } = await pagesOn(service, userRef, ua)
+    const who = await enroll(service, `${userRef}-typing`)
+    const { status } = await verified(who.userRef, who.session, from(who.fresh(), { ua }))
+    const forms = [link, trying].map((page) => page.includes('<keystride-typing'))
+    expect([status, forms]).toEqual(status === 422 ? [422, [false, false]] : [200, [true, true]])
+    if (status === 422) for (const page of [link, trying]) expect(page).toContain('<h1>Please use a computer</h1>')
+  })
+
+  it('has a page that asks for a computer in every language, without a script', async () => {
+    const texts = new Set<string>()
+    for (const language of LANGUAGES) {
+      const { link, trying } = await pagesOn(service, 'paged', PHONE, language)
+      for (const page of [link, trying]) {
+        expect(page).toContain(`<html lang="${language}">`)
+        expect(page).not.toContain('<script')
+        texts.add(/<h1>.*<\/p>/.exec(page)?.[0] ?? '')
+      }
+    }
+    expect(texts.size).toBe(LANGUAGES.length)
+  })
 })
 
-it('TOUCH_SCREENS=accept scores the pattern of a phone', async () => {
+it('TOUCH_SCREENS=accept scores the pattern of a phone, and shows it the form', async () => {
   const service = await started({ TOUCH_SCREENS: 'accept' })
   try {
     const who = await enroll(service, 'accepted')
     const body = from(who.fresh(), { ua: PHONE })
     const { status } = await service.call('POST', `/users/${who.userRef}/verify`, { session: who.session, body })
     expect(status).toBe(200)
+    const { link, trying } = await pagesOn(service, 'form', PHONE)
+    for (const page of [link, trying]) expect(page).toContain('<keystride-typing')
   } finally {
     await service.close()
   }

@@ -39,6 +39,13 @@ const App = () => <form id="form"><keystride-typing id="typing" name="pattern" w
 render(<App />, document.querySelector('main'))
 Object.assign(window, { renderAgain: () => { done.value++ } })`
 
+it.each(LANGUAGES)('advises a computer on a touch screen, and no keyboard to connect: %s', async (language) => {
+  const texts: Record<string, { phone: string }> = await import(`../../packages/recorder/src/texts/${language}.ts`)
+  const advice = texts[language]?.phone.split('. ').at(-1)
+  expect(advice).toMatch(/computer|ordinateur|ordenador|computador/i)
+  expect(advice).not.toMatch(/keyboard|tastatur|clavier|teclado|tastiera|toetsenbord/i)
+})
+
 describe.skipIf(!hasChromium)('the element <keystride-typing>', () => {
   let browser: Browser
   let url: string

@@ -7,8 +7,11 @@ import { iconSvg, pageHeaders } from '../../web/page.js'
 import { pageStyle } from '../../web/page-style.js'
 import type { LinkServices } from './link-route.js'
 
+/** Whether patterns of a device are refused, by its `User-Agent` header. */
+export type RefusesDevice = (userAgent: string) => boolean
+
 /** `/auth/b/{key}`, the page of a profile link. Opening it changes nothing, so a mail scanner does no harm. */
-export function linkPageEndpoint(services: LinkServices): PlainEndpoint {
+export function linkPageEndpoint(services: LinkServices, refusesDevice: RefusesDevice): PlainEndpoint {
   const headers = pageHeaders(services.linksUrl)
   const page = (status: number, language: Language, body: string, more: Record<string, string> = {}): PlainAnswer => ({
     status,
@@ -30,7 +33,8 @@ export function linkPageEndpoint(services: LinkServices): PlainEndpoint {
       try {
         const hints = { language: request.query.language ?? null, acceptLanguage: acceptLanguage(request) }
         const view = await services.linkPage.open(request.params.key ?? '', hints)
-        return page(200, view.words.suggestedWordsLanguage, linkPage(view))
+        const deviceRefused = refusesDevice(request.header('user-agent') ?? '')
+        return page(200, view.words.suggestedWordsLanguage, linkPage({ ...view, deviceRefused }))
       } catch (error) {
         const kind = error instanceof Refusal ? error.kind : null
         if (kind === 'link-unknown') {

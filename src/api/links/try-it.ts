@@ -5,16 +5,16 @@ import type { TryFlows } from '../../flows/profile/try-it.js'
 import { checked } from '../../http/intake/json-body.js'
 import type { PlainAnswer, PlainEndpoint } from '../../http/server-types.js'
 import { pageHeaders } from '../../web/page.js'
-import { tryPage } from '../../web/try-page.js'
+import { tryOnComputer, tryPage } from '../../web/try-page.js'
 import { PATTERN_BYTES_MAX } from '../core/core-route.js'
 import { refuseCrossSite } from './link-route.js'
-import { languageOf } from './pages.js'
+import { languageOf, type RefusesDevice } from './pages.js'
 
 /**
  * `/auth/try` and its endpoints. Not part of the interface, and served with embedded stores only, because it creates
  * people without an API key. The header `X-Try-Key` identifies the person.
  */
-export function tryEndpoints(flows: TryFlows, linksUrl: string): PlainEndpoint[] {
+export function tryEndpoints(flows: TryFlows, linksUrl: string, refusesDevice: RefusesDevice): PlainEndpoint[] {
   const headers = pageHeaders(linksUrl)
   const pages = new Map(LANGUAGES.map((language) => [language, tryPage(language)]))
   const post = (
@@ -41,7 +41,9 @@ export function tryEndpoints(flows: TryFlows, linksUrl: string): PlainEndpoint[]
         return {
           status: 200,
           contentType: 'text/html; charset=utf-8',
-          body: pages.get(language) ?? '',
+          body: refusesDevice(request.header('user-agent') ?? '')
+            ? tryOnComputer(language)
+            : (pages.get(language) ?? ''),
           headers: { ...headers, 'content-language': language },
         }
       },

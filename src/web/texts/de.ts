@@ -83,6 +83,10 @@ export const de: Texts = {
     title: 'Dieser Link gilt nicht (mehr)',
     text: 'Vielleicht hat er seinen Zweck erfüllt, wurde durch einen neueren ersetzt, zurückgezogen oder ist abgelaufen. Wenn Sie gerade fertig geworden sind, ist alles gut. Sonst bitten Sie den Absender um einen neuen.',
   },
+  computer: {
+    title: 'Bitte nehmen Sie einen Computer',
+    text: 'Tippen wird nur an der Tastatur eines Computers erkannt, nicht auf einem Telefon oder Tablet, auch nicht mit angeschlossener Tastatur. Bitte öffnen Sie diese Seite auf einem Computer. Was Sie abgeschlossen haben, bleibt erhalten.',
+  },
   unavailable: {
     title: 'Einen Moment, bitte',
     text: 'Der Dienst ist gerade nicht erreichbar. Nichts ist verloren: Bitte versuchen Sie es in einer Minute noch einmal.',

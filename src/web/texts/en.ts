@@ -80,6 +80,10 @@ export const en: Texts = {
     title: 'This link does not work (any more)',
     text: 'It may have been used, replaced by a newer one or withdrawn, or have expired. If you have just finished, all is well. Otherwise ask the sender for a new one.',
   },
+  computer: {
+    title: 'Please use a computer',
+    text: 'Typing is recognized on the keyboard of a computer only, not on a phone or tablet, even with a keyboard connected. Please open this page on a computer. What you completed is kept.',
+  },
   unavailable: {
     title: 'One moment, please',
     text: 'The service is out of reach right now. Nothing is lost: please try again in a minute.',

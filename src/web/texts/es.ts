@@ -83,6 +83,10 @@ export const es: Texts = {
     title: 'Este enlace no funciona (o ya no)',
     text: 'Puede que ya haya cumplido su tarea, que se haya sustituido por otro, que se haya retirado o que haya caducado. Si acaba de terminar, todo está bien. Si no, pida uno nuevo a quien se lo envió.',
   },
+  computer: {
+    title: 'Por favor, use un ordenador',
+    text: 'La forma de teclear solo se reconoce en el teclado de un ordenador, no en un teléfono ni en una tableta, ni siquiera con un teclado conectado. Por favor, abra esta página en un ordenador. Lo que ya terminó se conserva.',
+  },
   unavailable: {
     title: 'Un momento, por favor',
     text: 'El servicio no está disponible ahora mismo. No se ha perdido nada: inténtelo de nuevo en un minuto.',

@@ -83,6 +83,10 @@ export const fr: Texts = {
     title: 'Ce lien ne fonctionne pas (ou plus)',
     text: 'Il a peut-être déjà servi, été remplacé par un plus récent, été retiré, ou il a expiré. Si vous venez de terminer, tout va bien. Sinon, demandez-en un nouveau à la personne qui vous l’a envoyé.',
   },
+  computer: {
+    title: 'Merci d’utiliser un ordinateur',
+    text: 'La frappe n’est reconnue que sur le clavier d’un ordinateur, pas sur un téléphone ni une tablette, même avec un clavier branché. Merci d’ouvrir cette page sur un ordinateur. Ce que vous avez terminé est conservé.',
+  },
   unavailable: {
     title: 'Un instant, s’il vous plaît',
     text: 'Le service est injoignable pour le moment. Rien n’est perdu : réessayez dans une minute.',

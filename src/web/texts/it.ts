@@ -81,6 +81,10 @@ export const it: Texts = {
     title: 'Questo link non funziona (o non più)',
     text: 'Forse ha già svolto il suo compito, è stato sostituito da uno più recente, ritirato oppure è scaduto. Se ha appena finito, è tutto a posto. Altrimenti ne chieda uno nuovo a chi l’ha inviato.',
   },
+  computer: {
+    title: 'Usi un computer, per favore',
+    text: 'La digitazione si riconosce solo sulla tastiera di un computer, non su un telefono o un tablet, nemmeno con una tastiera collegata. Apra questa pagina su un computer, per favore. Ciò che ha completato è conservato.',
+  },
   unavailable: {
     title: 'Un momento, per favore',
     text: 'Il servizio non è raggiungibile in questo momento. Nulla è perso: riprovi fra un minuto.',

@@ -82,6 +82,10 @@ export const nl: Texts = {
     title: 'Deze link werkt niet (meer)',
     text: 'Misschien heeft hij zijn werk gedaan, is hij vervangen door een nieuwere, ingetrokken of verlopen. Als u net klaar bent, is alles in orde. Vraag anders een nieuwe aan wie hem stuurde.',
   },
+  computer: {
+    title: 'Gebruik een computer, alstublieft',
+    text: 'Typen wordt alleen herkend op het toetsenbord van een computer, niet op een telefoon of tablet, ook niet met een aangesloten toetsenbord. Open deze pagina op een computer. Wat u hebt afgerond, blijft bewaard.',
+  },
   unavailable: {
     title: 'Een ogenblik, alstublieft',
     text: 'De dienst is op dit moment niet bereikbaar. Er is niets verloren: probeer het over een minuut opnieuw.',

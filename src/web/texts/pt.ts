@@ -82,6 +82,10 @@ export const pt: Texts = {
     title: 'Este link não funciona (ou já não funciona)',
     text: 'Talvez já tenha cumprido a sua função, sido substituído por um mais recente, sido retirado ou expirado. Se acabou de terminar, está tudo bem. Caso contrário, peça um novo a quem o enviou.',
   },
+  computer: {
+    title: 'Por favor, use um computador',
+    text: 'A forma de digitar só é reconhecida no teclado de um computador, não num telefone ou tablet, mesmo com um teclado ligado. Por favor, abra esta página num computador. O que já concluiu fica guardado.',
+  },
   unavailable: {
     title: 'Um momento, por favor',
     text: 'O serviço não está disponível neste momento. Nada se perdeu: tente de novo daqui a um minuto.',

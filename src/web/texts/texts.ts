@@ -16,6 +16,8 @@ export interface Texts {
   }
   readonly nothingLeft: Saying
   readonly gone: Saying
+  /** For a phone or tablet whose patterns are refused. */
+  readonly computer: Saying
   readonly unavailable: Saying
   readonly language: string
 }

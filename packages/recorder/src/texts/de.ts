@@ -14,7 +14,7 @@ export const de: Texts = {
   noKeys:
     'Diese Tastatur verrät nicht, welche Tasten Sie drücken, wie bei den meisten Telefonen. Bitte nehmen Sie einen Computer mit lateinischer Tastatur.',
   phone:
-    'Dieses Gerät hat anscheinend nur einen Touchscreen. Die meisten Telefontastaturen melden nicht, welche Tasten Sie drücken. Nehmen Sie einen Computer, oder schließen Sie eine Tastatur an.',
+    'Dieses Gerät hat anscheinend nur einen Touchscreen. Die meisten Telefontastaturen melden nicht, welche Tasten Sie drücken. Bitte nehmen Sie einen Computer.',
   coarseClock:
     'Dieser Browser macht zu Ihrem Schutz seine Uhr so ungenau, dass Ihr Tippen nicht zu erkennen ist. Bitte nehmen Sie einen anderen Browser.',
   paused: 'Sie haben eine Pause gemacht, das ist in Ordnung. Bitte beginnen Sie diese Wörter noch einmal.',

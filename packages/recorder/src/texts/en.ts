@@ -14,7 +14,7 @@ export const en: Texts = {
   noKeys:
     'This keyboard does not report which keys you press, as on most phones. Please use a computer, with its keyboard set to Latin letters.',
   phone:
-    'This device seems to have a touch screen only. Most phone keyboards do not report which keys you press. Use a computer, or connect a keyboard.',
+    'This device seems to have a touch screen only. Most phone keyboards do not report which keys you press. Please use a computer.',
   coarseClock:
     'This browser blurs its clock to protect you, too much to tell how you type. Please use another browser.',
   paused: 'You took a break, which is fine. Please begin these words again.',

@@ -14,7 +14,7 @@ export const es: Texts = {
   noKeys:
     'Este teclado no dice qué teclas pulsa, como en la mayoría de los teléfonos. Por favor, use un ordenador con teclado latino.',
   phone:
-    'Este dispositivo parece tener solo pantalla táctil. La mayoría de los teclados de teléfono no indican qué teclas pulsa. Use un ordenador o conecte un teclado.',
+    'Este dispositivo parece tener solo pantalla táctil. La mayoría de los teclados de teléfono no indican qué teclas pulsa. Por favor, use un ordenador.',
   coarseClock:
     'Para protegerle, este navegador difumina su reloj tanto que no se ve cómo teclea. Por favor, use otro navegador.',
   paused: 'Hizo una pausa; no pasa nada. Por favor, empiece de nuevo estas palabras.',

@@ -14,7 +14,7 @@ export const fr: Texts = {
   noKeys:
     'Ce clavier ne dit pas quelles touches vous pressez, comme sur la plupart des téléphones. Merci d’utiliser un ordinateur, avec un clavier latin.',
   phone:
-    'Cet appareil semble n’avoir qu’un écran tactile. La plupart des claviers de téléphone n’indiquent pas les touches pressées. Utilisez un ordinateur ou branchez un clavier.',
+    'Cet appareil semble n’avoir qu’un écran tactile. La plupart des claviers de téléphone n’indiquent pas les touches pressées. Merci d’utiliser un ordinateur.',
   coarseClock:
     'Pour vous protéger, ce navigateur brouille son horloge au point de cacher votre frappe. Merci d’utiliser un autre navigateur.',
   paused: 'Vous avez fait une pause, rien de grave. Merci de recommencer ces mots.',

@@ -14,7 +14,7 @@ export const it: Texts = {
   noKeys:
     'Questa tastiera non dice quali tasti preme, come su quasi tutti i telefoni. Usi un computer, con una tastiera latina.',
   phone:
-    'Questo dispositivo sembra avere solo uno schermo tattile. La maggior parte delle tastiere dei telefoni non indica i tasti premuti. Usi un computer o colleghi una tastiera.',
+    'Questo dispositivo sembra avere solo uno schermo tattile. La maggior parte delle tastiere dei telefoni non indica i tasti premuti. Usi un computer, per favore.',
   coarseClock:
     'Per proteggerla, questo browser confonde il proprio orologio tanto da nascondere come digita. Usi un altro browser.',
   paused: 'Ha fatto una pausa, va bene così. Ricominci queste parole, per favore.',

@@ -14,7 +14,7 @@ export const nl: Texts = {
   noKeys:
     'Dit toetsenbord vertelt niet welke toetsen u indrukt, zoals op de meeste telefoons. Gebruik een computer, met een Latijns toetsenbord.',
   phone:
-    'Dit apparaat heeft zo te zien alleen een aanraakscherm. De meeste telefoontoetsenborden melden niet welke toetsen u indrukt. Gebruik een computer of sluit een toetsenbord aan.',
+    'Dit apparaat heeft zo te zien alleen een aanraakscherm. De meeste telefoontoetsenborden melden niet welke toetsen u indrukt. Gebruik alstublieft een computer.',
   coarseClock:
     'Om u te beschermen maakt deze browser zijn klok zo onnauwkeurig dat niet te zien is hoe u typt. Gebruik een andere browser.',
   paused: 'U nam een pauze, dat is prima. Begin deze woorden alstublieft opnieuw.',

@@ -14,7 +14,7 @@ export const pt: Texts = {
   noKeys:
     'Este teclado não diz que teclas prime, como na maioria dos telefones. Por favor, use um computador, com teclado latino.',
   phone:
-    'Este dispositivo parece ter apenas um ecrã tátil. A maioria dos teclados de telefone não indica as teclas premidas. Use um computador ou ligue um teclado.',
+    'Este dispositivo parece ter apenas um ecrã tátil. A maioria dos teclados de telefone não indica as teclas premidas. Por favor, use um computador.',
   coarseClock:
     'Para o proteger, este navegador desfoca o seu relógio a ponto de esconder como digita. Por favor, use outro navegador.',
   paused: 'Fez uma pausa, não há problema. Por favor, recomece estas palavras.',
