@@ -12,7 +12,7 @@ export interface ExportArchive {
   readonly size: number | null
 }
 
-/** An archive claimed by the process that writes it. The claim lasts 30 s after each piece. */
+/** An archive claimed by the process that writes it. The claim lasts 30 s after each piece, times STORE_PATIENCE. */
 export interface ClaimedExport extends ExportArchive {
   readonly attempt: number
 }

@@ -1,3 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { reasonOf } from '../domain/error-reason.js'
 import type { UsageMeter } from '../flows/insight/usage-meter.js'
 import { every, type Job } from '../jobs/every.js'
 import { createExporter } from '../jobs/export-log.js'
@@ -57,6 +59,23 @@ export const flushUsage = (meter: UsageMeter, log: Logger): Job =>
     everyMs: ADD_EVERY_MS,
     onError: (error) => log.warn({ err: error }, 'requests were not counted yet'),
   })
+
+/** A round that waits for a late store ends with the process: the next process repeats it. */
+const STOPPING_MS = 1000
+
+/**
+ * Stops the jobs and waits for their running rounds, 1 s at most. The usage counts are written before that wait, because the
+ * process may be ended in it.
+ */
+export async function stopJobs(jobs: readonly Job[], meter: Pick<UsageMeter, 'flush'>, log: Logger): Promise<void> {
+  const ended = Promise.all(jobs.map((job) => job.stop()))
+  await meter.flush().catch(() => {})
+  await Promise.race([ended, delay(STOPPING_MS, undefined, { ref: false })])
+  // Again, because a round that failed has given its counts back.
+  await meter
+    .flush()
+    .catch((error: unknown) => log.warn({ why: reasonOf(error) }, 'the last requests were not counted'))
+}
 
 /** Begins the periodic work of the processes with the role `jobs`. */
 export const startJobs = ({ statistics, usage, retention }: Stores, log: Logger): Job[] => [

@@ -3,7 +3,6 @@ import type { Metric } from 'prom-client'
 import { coreGroups, coreRoutes } from '../api/core-table.js'
 import { dashboardGroups, dashboardRoutes } from '../api/dashboard-table.js'
 import { linkGroups, linkRoutes } from '../api/links-table.js'
-import { reasonOf } from '../domain/error-reason.js'
 import type { Courier } from '../flows/alert/courier.js'
 import { createOutages, type Outages } from '../flows/alert/outages.js'
 import { createUsageMeter, type UsageMeter } from '../flows/insight/usage-meter.js'
@@ -27,7 +26,7 @@ import type { Logger } from '../process/log.js'
 import { createUuidV7 } from '../process/new-id.js'
 import { version } from '../process/version.js'
 import type { Scoring } from '../scoring/scoring.js'
-import { flushUsage, openQueue, registerWorkers, startJobs } from './background.js'
+import { flushUsage, openQueue, registerWorkers, startJobs, stopJobs } from './background.js'
 import { browserPage, consolePages, documents, pages, probes } from './endpoints.js'
 import type { Stores } from './open-stores.js'
 import { openTracing, tracedParts } from './open-tracing.js'
@@ -145,10 +144,7 @@ export async function serveAll(given: Needs): Promise<Serving> {
       await Promise.all([server.close({ lingerMs: LINGER_MS, deadlineMs: DRAIN_MS }), queue.stop()])
       await apart?.close()
       stopLooking()
-      await Promise.all(jobs.map((job) => job.stop()))
-      await meter
-        .flush()
-        .catch((error: unknown) => log.warn({ why: reasonOf(error) }, 'the last requests were not counted'))
+      await stopJobs(jobs, meter, log)
       await tracing?.stop()
     },
   }

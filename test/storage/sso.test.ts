@@ -5,10 +5,10 @@ import { postgresRetention } from '../../src/storage/postgres/insight/retention.
 import { postgresOneTimePasswords } from '../../src/storage/postgres/sso/one-time-password.js'
 import { postgresSsoArtifacts } from '../../src/storage/postgres/sso/sso-artifact.js'
 import { postgresSsoKeys } from '../../src/storage/postgres/sso/sso-key.js'
-import { connectRedis, type Redis } from '../../src/storage/redis/client.js'
+import { connectRedis, type Redis, script } from '../../src/storage/redis/client.js'
 import { redisSsoArtifacts } from '../../src/storage/redis/sso-artifact.js'
 import { type FreshDatabase, freshDatabase } from '../servers/database.js'
-import { organization, sha256Hex } from './fixtures.js'
+import { organization, sha256Hex, until } from './fixtures.js'
 import { ssoArtifactContract } from './sso-artifact.contract.js'
 
 const LIMITS = { lifetimeMs: 60_000, tries: 3, sendsPerHour: 5, wrongPerDay: 10 }
@@ -139,4 +139,33 @@ describe.skipIf(redisUrl === null)('single sign-on in redis', () => {
     () => redisSsoArtifacts(redis),
     () => organizationId,
   )
+
+  // The lists kept every artifact of the last 25 hours, and for ever while a person signed in each day.
+  it('lists no artifact of a person or a grant that has expired', async () => {
+    const store = redisSsoArtifacts(redis)
+    const org = uuid()
+    const put = async (lifetimeMs: number) => {
+      const sha256 = sha256Hex()
+      const of = { uidSha256: null, grantSha256: 'grant', userRef: 'ann' }
+      await store.put(org, { kind: 'Code', sha256, sealed: new Uint8Array([1]), ...of, lifetimeMs })
+      return sha256
+    }
+    const live = await put(60_000)
+    const last = (await Promise.all(Array.from({ length: 20 }, () => put(50)))).at(-1) ?? ''
+    await until(async () => (await store.find(org, 'Code', last)) === null)
+    const next = await put(60_000)
+    expect(await redis.run(LISTED, [`ks:{${org}:sso}:`], [])).toBe(4)
+    await store.endAll(org, 'ann')
+    expect([await store.find(org, 'Code', live), await store.find(org, 'Code', next)]).toEqual([null, null])
+  })
 })
+
+/** Number of entries in all lists of an organization. */
+const LISTED = script(`
+  local n = 0
+  for _, key in ipairs(redis.call('keys', KEYS[1] .. '*')) do
+    local kind = redis.call('type', key).ok
+    if kind == 'set' then n = n + redis.call('scard', key) end
+    if kind == 'zset' then n = n + redis.call('zcard', key) end
+  end
+  return n`)

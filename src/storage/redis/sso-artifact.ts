@@ -3,7 +3,8 @@ import { type Redis, script } from './client.js'
 
 /**
  * Artifacts of single sign-on in Redis. An artifact is a hash (`s` sealed, in base64, `c` set once it is used) that expires by itself;
- * sets list those of a uid, a grant and a person. All keys of an organization have one hash tag.
+ * sorted sets list those of a uid, a grant and a person by expiry, without the expired ones. All keys of an organization have one
+ * hash tag.
  */
 export const redisSsoArtifacts = (redis: Redis): SsoArtifactStore => ({
   async put(organizationId, artifact) {
@@ -14,17 +15,17 @@ export const redisSsoArtifacts = (redis: Redis): SsoArtifactStore => ({
   find: async (organizationId, kind, sha256) =>
     artifactOf(await redis.run(FIND, [artifactKey(organizationId, kind, sha256)], [])),
   findByUid: async (organizationId, kind, uidSha256) =>
-    artifactOf(await redis.run(FIND_LISTED, [indexKey(organizationId, `uid:${kind}`, uidSha256)], [])),
+    artifactOf(await redis.run(FIND_LISTED, [indexKey(organizationId, `uids:${kind}`, uidSha256)], [])),
   consume: async (organizationId, kind, sha256) =>
     (await redis.run(CONSUME, [artifactKey(organizationId, kind, sha256)], [])) === 1,
   async end(organizationId, kind, sha256) {
     await redis.run(END, [artifactKey(organizationId, kind, sha256)], [])
   },
   async endGrant(organizationId, grantSha256) {
-    await redis.run(END_LISTED, [indexKey(organizationId, 'grant', grantSha256)], [])
+    await redis.run(END_LISTED, [indexKey(organizationId, 'grants', grantSha256)], [])
   },
   async endAll(organizationId, userRef) {
-    await redis.run(END_LISTED, [indexKey(organizationId, 'user', userRef)], [])
+    await redis.run(END_LISTED, [indexKey(organizationId, 'users', userRef)], [])
   },
 })
 
@@ -46,16 +47,19 @@ const indexKey = (organizationId: string, of: string, value: string) => `${tag(o
 
 const indexesOf = (organizationId: string, { kind, uidSha256, grantSha256, userRef }: NewSsoArtifact): string[] =>
   [
-    uidSha256 === null ? null : indexKey(organizationId, `uid:${kind}`, uidSha256),
-    grantSha256 === null ? null : indexKey(organizationId, 'grant', grantSha256),
-    userRef === null ? null : indexKey(organizationId, 'user', userRef),
+    uidSha256 === null ? null : indexKey(organizationId, `uids:${kind}`, uidSha256),
+    grantSha256 === null ? null : indexKey(organizationId, 'grants', grantSha256),
+    userRef === null ? null : indexKey(organizationId, 'users', userRef),
   ].filter((key) => key !== null)
 
 const PUT = script(`
   redis.call('hset', KEYS[1], 's', ARGV[1])
   redis.call('pexpire', KEYS[1], ARGV[2])
+  local time = redis.call('time')
+  local now = time[1] * 1000 + math.floor(time[2] / 1000)
   for i = 2, #KEYS do
-  redis.call('sadd', KEYS[i], KEYS[1])
+  redis.call('zremrangebyscore', KEYS[i], '-inf', now)
+  redis.call('zadd', KEYS[i], now + ARGV[2], KEYS[1])
   if redis.call('pttl', KEYS[i]) < tonumber(ARGV[2]) then redis.call('pexpire', KEYS[i], ARGV[2]) end
   end
   return 1`)
@@ -65,9 +69,9 @@ const FIND = script(`
   if not row[1] then return nil end
   return {KEYS[1], row[1], row[2]}`)
 
-// The scripts below use keys that a set lists. Their common hash tag allows it.
+// The scripts below use keys that a sorted set lists. Their common hash tag allows it.
 const FIND_LISTED = script(`
-  for _, key in ipairs(redis.call('smembers', KEYS[1])) do
+  for _, key in ipairs(redis.call('zrange', KEYS[1], 0, -1)) do
   local row = redis.call('hmget', key, 's', 'c')
   if row[1] then return {key, row[1], row[2]} end
   end
@@ -80,5 +84,5 @@ const CONSUME = script(`
 const END = script(`return redis.call('unlink', KEYS[1])`)
 
 const END_LISTED = script(`
-  for _, key in ipairs(redis.call('smembers', KEYS[1])) do redis.call('unlink', key) end
+  for _, key in ipairs(redis.call('zrange', KEYS[1], 0, -1)) do redis.call('unlink', key) end
   return redis.call('unlink', KEYS[1])`)

@@ -16,7 +16,7 @@ interface ArchiveRow {
 }
 
 const ATTEMPTS_MAX = 5
-/** A piece takes about a second; a process that exceeds this counts as dead. */
+/** A piece takes about a second; a process that exceeds this, times STORE_PATIENCE, counts as dead. */
 const CLAIM_S = 30
 /** Longest statement of an export: it fetches 500 rows. */
 const ROWS_STATEMENT_MS = 30_000
@@ -51,7 +51,7 @@ export function postgresExports(database: Database): ExportStore {
     append: (organizationId, claim, n, sealed) =>
       database.scoped(organizationId, async (sql) => {
         const held = await sql`
-          update keystride.export_archive set claimed_until = ${claimEnd(sql)}
+          update keystride.export_archive set claimed_until = ${claimEnd(sql, database)}
           where ${heldBy(sql, organizationId, claim)}`
         if (held.count === 0) return false
         await sql`
@@ -113,7 +113,7 @@ async function claim(
       update keystride.export_archive set attempts = attempts + 1,
         status = case when attempts >= ${ATTEMPTS_MAX} then 'failed' else 'running' end,
         secret = case when attempts >= ${ATTEMPTS_MAX} then null else ${secret}::bytea end,
-        claimed_until = ${claimEnd(sql)}
+        claimed_until = ${claimEnd(sql, database)}
       where organization_id = ${organizationId} and id = ${id} and expires_at > clock_timestamp()
         and (status = 'queued' or (status = 'running' and claimed_until < clock_timestamp()))
       returning ${columns(sql)}`
@@ -165,7 +165,8 @@ export function eraseFromExports(sql: Transaction, organizationId: string, userR
 const columns = (sql: Transaction) => sql`
   id, kind, date_from, date_to, status, created_at, expires_at, size, attempts`
 
-const claimEnd = (sql: Transaction) => sql`clock_timestamp() + make_interval(secs => ${CLAIM_S})`
+const claimEnd = (sql: Transaction, { patience }: Database) => sql`
+  clock_timestamp() + make_interval(secs => ${CLAIM_S * patience})`
 
 const heldBy = (sql: Transaction, organizationId: string, { id, attempt }: ClaimedExport) => sql`
   organization_id = ${organizationId} and id = ${id} and status = 'running' and attempts = ${attempt}`
