@@ -32,6 +32,13 @@ const TRIES = 5
 const EXPECTED =
   /^(create 201|bootstrap 200|enroll 200|enroll 422 detection-bot|verify 200( detection-bot)?|code 200|link 200|page 200)$/
 
+/**
+ * A store is late on a loaded machine. The previous version has no STORE_PATIENCE, so while a process of it runs, one answer in 500
+ * may say so.
+ */
+const LATE_STORE = /^try again later: the (session store|database) /
+const LATE_SHARE = 1 / 500
+
 describe.skipIf(why !== null)('an upgrade of two processes behind haproxy, one after the other', () => {
   const folder = mkdtempSync(join(tmpdir(), 'keystride-upgrade-'))
   let previous: string
@@ -102,7 +109,9 @@ describe.skipIf(why !== null)('an upgrade of two processes behind haproxy, one a
 
     const all = [...load.answers, ...answers]
     const outcomeOf = ({ what, status, json }: Answer) => `${what} ${status} ${json?.reason || ''}`.trim()
-    const unexpected = all.filter((answer) => !EXPECTED.test(outcomeOf(answer)))
+    const late = all.filter((answer) => LATE_STORE.test(answer.json?.message) && stepOf(answer)?.previous !== false)
+    const unexpected = all.filter((answer) => !EXPECTED.test(outcomeOf(answer)) && !late.includes(answer))
+    expect(late.length).toBeLessThanOrEqual(all.length * LATE_SHARE)
     // As the message, because an array is printed cut: the configuration repeats a test by what its error says.
     const odd = unexpected.map((one) => `${outcomeOf(one)}: ${one.json?.message}, ${whenOf(one)}`)
     expect(odd, odd.join('\n')).toEqual([])
@@ -114,7 +123,7 @@ describe.skipIf(why !== null)('an upgrade of two processes behind haproxy, one a
     expect(created.filter((userRef) => !present.has(userRef))).toEqual([])
     const slowest = all.reduce((most, one) => (one.ms > most.ms ? one : most))
     console.log(
-      `upgrade, way back and upgrade again: 0 of ${all.length} requests failed; slowest: ${outcomeOf(slowest)}, ${whenOf(slowest)}; ` +
+      `upgrade, way back and upgrade again: 0 of ${all.length} requests failed, ${late.length} found a store late; slowest: ${outcomeOf(slowest)}, ${whenOf(slowest)}; ` +
         `accounts ${created.length} of ${created.length}, reference patterns ${audited.enrolments}, attempts ${audited.attempts}`,
     )
   }, 240_000)
@@ -129,23 +138,25 @@ describe.skipIf(why !== null)('an upgrade of two processes behind haproxy, one a
     expect(found).toEqual(new Map(shippedSchema().functions.map(({ name, text }) => [name, sha256(text)])))
   })
 
-  /** The steps so far, as performance.now(). */
-  const steps: { readonly at: number; readonly what: string }[] = []
-  const step = (what: string) => void steps.push({ at: performance.now(), what })
-  function whenOf({ askedAt, ms }: Answer): string {
-    const last = steps.findLast(({ at }) => at < askedAt)
-    const after = last === undefined ? '' : `${Math.round(askedAt - last.at)} ms after "${last.what}", `
-    return `${after}answered after ${Math.round(ms)} ms`
+  /** The steps so far, as performance.now(); `previous`: a process of the previous version runs during the step. */
+  const steps: { readonly at: number; readonly what: string; readonly previous: boolean }[] = []
+  const step = (what: string) =>
+    void steps.push({ at: performance.now(), what, previous: running.includes('previous') })
+  const stepOf = ({ askedAt }: Answer) => steps.findLast(({ at }) => at < askedAt)
+  function whenOf(answer: Answer): string {
+    const last = stepOf(answer)
+    const after = last === undefined ? '' : `${Math.round(answer.askedAt - last.at)} ms after "${last.what}", `
+    return `${after}answered after ${Math.round(answer.ms)} ms`
   }
 
   /** Restarts a process as this version, unless it is of this version. */
   async function roll(on: 0 | 1, to: Version): Promise<void> {
     if (running[on] === to) return
-    running[on] = to
     step(`stop ${on}`)
     const PORT = new URL(services[on].core).port
     const { status } = await services[on].stop()
     expect(status).toBe(0)
+    running[on] = to
     step(`start ${on} as ${to}`)
     services[on] = await startProcess({ ...env, PORT }, to === 'previous' ? previous : undefined)
     await until(async () => (await haproxy.up()) === 2, 20_000)
