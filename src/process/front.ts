@@ -1,3 +1,4 @@
+import type { ErasedPerson } from '../domain/erased-person.js'
 import { Refusal } from '../domain/refusal.js'
 import type { MetricsJson } from '../http/metrics.js'
 import type { RateAccounts } from '../storage/rate-account.js'
@@ -11,6 +12,7 @@ export type FromFront =
   | { readonly kind: 'metrics'; readonly id: number; readonly metrics: MetricsJson }
   | { readonly kind: 'readiness'; readonly id: number; readonly why: string | null }
   | { readonly kind: 'settings-changed'; readonly id: number; readonly organizationId: string }
+  | { readonly kind: 'person-erased'; readonly id: number; readonly person: ErasedPerson }
   | { readonly kind: 'forgotten'; readonly id: number }
   | { readonly kind: 'spend-rate'; readonly id: number; readonly keyId: string; readonly spentMs: number }
   | { readonly kind: 'ask-processes'; readonly id: number }
@@ -22,6 +24,7 @@ export type ToFront =
   | { readonly kind: 'are-you-ready'; readonly id: number }
   | { readonly kind: 'metrics-text'; readonly id: number; readonly text: string }
   | { readonly kind: 'forget-settings'; readonly id: number; readonly organizationId: string }
+  | { readonly kind: 'forget-person'; readonly id: number; readonly person: ErasedPerson }
   | { readonly kind: 'all-forgot'; readonly id: number }
   | { readonly kind: 'rate-spent'; readonly id: number; readonly aheadMs: number }
   | { readonly kind: 'processes'; readonly id: number; readonly processes: readonly FrontState[] }
@@ -49,6 +52,10 @@ export interface Front {
   onSettingsChanged(forget: (organizationId: string) => void): void
   /** Resolves once the other fronts have the change, or after a timeout; a busy front has it at most a second later. */
   settingsChanged(organizationId: string): Promise<void>
+  /** Calls `forget` when another front has deleted a person. */
+  onPersonErased(forget: (person: ErasedPerson) => void): void
+  /** As `settingsChanged`, for a deleted person. */
+  personErased(person: ErasedPerson): Promise<void>
   /** Every front that serves; null if the supervisor does not answer in time. */
   processes(): Promise<readonly FrontState[] | null>
   /** Rate accounts of the API keys, shared by all fronts. */
@@ -96,6 +103,16 @@ export function connectSupervisor(env: NodeJS.ProcessEnv): Front | null {
     },
     async settingsChanged(organizationId) {
       await ask((id) => ({ kind: 'settings-changed', id, organizationId }), FORGET_MS)
+    },
+    onPersonErased(forget) {
+      process.on('message', (message: ToFront) => {
+        if (message.kind !== 'forget-person') return
+        forget(message.person)
+        send({ kind: 'forgotten', id: message.id })
+      })
+    },
+    async personErased(person) {
+      await ask((id) => ({ kind: 'person-erased', id, person }), FORGET_MS)
     },
     async processes() {
       const found = await ask((id) => ({ kind: 'ask-processes', id }), PROCESSES_MS)

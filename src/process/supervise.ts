@@ -187,14 +187,14 @@ async function unready(fronts: ReadonlySet<ChildProcess>): Promise<string | null
   return whys.includes(null) ? null : (whys[0] ?? 'no process serves')
 }
 
-/** Makes all other fronts forget an organization's settings. */
-async function forgetElsewhere(fronts: ReadonlySet<ChildProcess>, changer: ChildProcess, organizationId: string) {
+/** Makes all other fronts forget what `message` names. */
+async function forgetElsewhere(
+  fronts: ReadonlySet<ChildProcess>,
+  changer: ChildProcess,
+  message: (id: number) => ToFront,
+): Promise<void> {
   const others = [...fronts].filter((child) => child !== changer)
-  await Promise.all(
-    others.map((child) =>
-      answerOf(child, 'forgotten', (id) => ({ kind: 'forget-settings', id, organizationId }), FORGET_MS),
-    ),
-  )
+  await Promise.all(others.map((child) => answerOf(child, 'forgotten', message, FORGET_MS)))
 }
 
 /** The fronts that serve, in their order. */
@@ -228,7 +228,13 @@ async function answerFront(
     answer({ kind: 'rate-spent', id, aheadMs: await rates.spend('', keyId, spentMs) })
   }
   if (message.kind === 'settings-changed') {
-    await forgetElsewhere(fronts, child, message.organizationId)
+    const { organizationId } = message
+    await forgetElsewhere(fronts, child, (id) => ({ kind: 'forget-settings', id, organizationId }))
+    answer({ kind: 'all-forgot', id: message.id })
+  }
+  if (message.kind === 'person-erased') {
+    const { person } = message
+    await forgetElsewhere(fronts, child, (id) => ({ kind: 'forget-person', id, person }))
     answer({ kind: 'all-forgot', id: message.id })
   }
 }

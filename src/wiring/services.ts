@@ -2,11 +2,13 @@ import { randomInt } from 'node:crypto'
 import type { CoreServices } from '../api/core/core-route.js'
 import type { DashboardServices } from '../api/dashboard/dashboard-route.js'
 import type { LinkServices } from '../api/links/link-route.js'
+import type { ErasedPerson } from '../domain/erased-person.js'
 import { createAccountFlows } from '../flows/account/accounts.js'
 import { createPreferLanguage } from '../flows/account/preferred-language.js'
 import { createSecurityCodeFlows } from '../flows/account/security-code.js'
 import { createAlertFlows, type Reach } from '../flows/alert/alerts.js'
 import type { Courier } from '../flows/alert/courier.js'
+import { forgetPerson } from '../flows/attempt/forget-person.js'
 import { createPatternMemory } from '../flows/attempt/pattern-memory.js'
 import { createPersonCache } from '../flows/attempt/person-cache.js'
 import { createExportFlows } from '../flows/insight/exports.js'
@@ -55,13 +57,15 @@ export function servicesOf(
   watchCaches: (caches: Caches) => Caches,
 ): Services {
   const { now } = stores.clock
+  const caches = watchCaches({
+    people: createPersonCache(config.profileCacheBytes / 2),
+    memory: createPatternMemory(config.profileCacheBytes / 2),
+  })
   const needs = {
     ...stores,
     scoring,
-    ...watchCaches({
-      people: createPersonCache(config.profileCacheBytes / 2),
-      memory: createPatternMemory(config.profileCacheBytes / 2),
-    }),
+    ...caches,
+    forgetPerson: forgetInAll(caches, front),
     ...settingsOfAll(stores, front),
     jobs,
     newId,
@@ -110,6 +114,15 @@ function settingsOfAll(stores: Stores, front: Front | null): SettingsMemory {
       await memory.forgetSettings(organizationId)
       await front?.settingsChanged(organizationId)
     },
+  }
+}
+
+/** Removes a deleted person from the caches of this process, and of the others of this machine. */
+function forgetInAll(caches: Caches, front: Front | null): (person: ErasedPerson) => Promise<void> {
+  front?.onPersonErased((person) => forgetPerson(caches, person))
+  return async (person) => {
+    forgetPerson(caches, person)
+    await front?.personErased(person)
   }
 }
 

@@ -7,8 +7,10 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { suggestWords } from '../../src/domain/typing-words.js'
 import { ALLOCATOR, HEAP_FLAGS } from '../../src/process/heap.js'
 import { freePort, readPidFile } from '../../src/storage/postgres/embedded/embedded-running.js'
+import { person } from '../../src/typist/made-up-person.js'
 import { type ServiceProcess, startProcess } from './service-process.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'keystride-processes-'))
@@ -120,6 +122,37 @@ describe('two processes on one port', () => {
         await until(async () => (await readings()).every((one) => one === language))
       else expect(await readings()).toEqual(Array(8).fill(language))
     }
+  })
+
+  // Each process kept the person until other people needed the place.
+  it('forget a person whom one of them deletes', async () => {
+    const call = async (method: string, path: string, session = '', body?: unknown) => {
+      const more = session === '' ? {} : { 'x-service-session': session }
+      const given = { method, headers: { ...headers, ...more }, ...(body ? { body: JSON.stringify(body) } : {}) }
+      const answer = await fetch(`${service.core}/users/${path}`, given)
+      expect(answer.status, `${method} ${path}`).toBeLessThan(300)
+      return answer.headers.get('x-service-session') ?? ''
+    }
+    const typed = (n: number) => person(41).types(suggestWords('en', n).join(' '), n)
+    const cachedBytes = async () => {
+      const text = await (await fetch(new URL('/metrics', service.core), { headers })).text()
+      return Number(/^keystride_person_cache_bytes (\d+)$/m.exec(text)?.[1])
+    }
+    await call('POST', 'ann', '', {})
+    const session = await call('GET', 'ann')
+    for (let n = 0; n < 5; n++) await call('POST', 'ann/typing-patterns', session, typed(n))
+    let tried = 5
+    const verify = async () => call('POST', 'ann/verify', await call('GET', 'ann'), typed(tried++))
+    const verifiedUntil = (bytesMin: number) =>
+      until(async () => {
+        await verify()
+        return (await cachedBytes()) > bytesMin
+      })
+    // The first one is learned, which drops the person again.
+    await verifiedUntil(0)
+    await verifiedUntil(1.5 * (await cachedBytes()))
+    await call('DELETE', 'ann')
+    await until(async () => (await cachedBytes()) === 0)
   })
 
   it('report the delays of their event loops together', async () => {

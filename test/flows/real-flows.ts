@@ -1,6 +1,8 @@
 import { v7 } from 'uuid'
 import { DEFAULT_TARGETS } from '../../src/domain/biometric-status.js'
+import type { ErasedPerson } from '../../src/domain/erased-person.js'
 import { createAccountFlows } from '../../src/flows/account/accounts.js'
+import { forgetPerson } from '../../src/flows/attempt/forget-person.js'
 import { createPatternMemory } from '../../src/flows/attempt/pattern-memory.js'
 import { createPersonCache } from '../../src/flows/attempt/person-cache.js'
 import { createPolicyFlows } from '../../src/flows/organization/policies.js'
@@ -26,9 +28,12 @@ export async function startFlows() {
   const stores = await openStores(config, log, { redis: false })
   const scoring = await startScoring(config, log)
   const { settingsOf, forgetSettings } = createSettings({ ...stores, monotonicMs: () => performance.now() })
+  const caches = { people: createPersonCache(1e6), memory: createPatternMemory(1e6) }
   const needs = {
     ...stores,
     scoring,
+    ...caches,
+    forgetPerson: async (person: ErasedPerson) => forgetPerson(caches, person),
     settingsOf,
     forgetSettings: async (organizationId: string) => forgetSettings(organizationId),
     targets: DEFAULT_TARGETS,
@@ -39,8 +44,6 @@ export async function startFlows() {
     randomSeed: () => 1,
     replay: 'reject' as const,
     adaptation: false,
-    people: createPersonCache(1e6),
-    memory: createPatternMemory(1e6),
   }
   return {
     stores,

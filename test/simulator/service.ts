@@ -3,6 +3,7 @@ import { DEFAULT_POLICY, type Policy } from '../../src/domain/policy.js'
 import { createAccountFlows } from '../../src/flows/account/accounts.js'
 import { createSecurityCodeFlows } from '../../src/flows/account/security-code.js'
 import { createUnlock } from '../../src/flows/account/unlock.js'
+import { forgetPerson } from '../../src/flows/attempt/forget-person.js'
 import { createPatternMemory } from '../../src/flows/attempt/pattern-memory.js'
 import { createPersonCache, PERSON_BYTES, PERSON_TEXT_BYTES } from '../../src/flows/attempt/person-cache.js'
 import { createSettings } from '../../src/flows/organization/settings.js'
@@ -202,7 +203,12 @@ export function startProcess(needs: Needs, process: number) {
     contextIndicators: [],
   }
   const securityCodes = createSecurityCodeFlows(given)
-  const accounts = createAccountFlows({ ...given, securityCodes, ssoArtifacts: { endAll: async () => {} } })
+  const accounts = createAccountFlows({
+    ...given,
+    securityCodes,
+    ssoArtifacts: { endAll: async () => {} },
+    forgetPerson: async (person) => forgetPerson(given, person),
+  })
   const profileFlows = createProfileFlows(given)
   const pendingActionFlows = createPendingActionFlows(given)
   return {

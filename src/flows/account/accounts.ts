@@ -1,8 +1,9 @@
-import type { AccountType } from '../../domain/account.js'
+import type { AccountType, Member } from '../../domain/account.js'
 import { type AccountChange, peopleMove } from '../../domain/account-change.js'
 import type { ProfileTargets } from '../../domain/biometric-status.js'
+import type { ErasedPerson } from '../../domain/erased-person.js'
 import { memberNotFound, Refusal, userNotFound } from '../../domain/refusal.js'
-import type { AccountStore, NewAccount, Roster } from '../../storage/account.js'
+import type { AccountStore, AccountWithMember, NewAccount, Roster } from '../../storage/account.js'
 import type { SessionStore } from '../../storage/session.js'
 import type { SsoArtifactStore } from '../../storage/sso-artifact.js'
 import { type AccountState, stateOf } from '../session/bootstrap.js'
@@ -15,6 +16,8 @@ interface Needs {
   readonly sessions: SessionStore
   readonly ssoArtifacts: Pick<SsoArtifactStore, 'endAll'>
   readonly securityCodes: Pick<SecurityCodeFlows, 'issueFirst'>
+  /** Removes what the processes of this machine have cached of a person. */
+  readonly forgetPerson: (person: ErasedPerson) => Promise<void>
   readonly targets: ProfileTargets
   readonly newId: () => string
   readonly now: () => number
@@ -92,6 +95,7 @@ export function createAccountFlows(needs: Needs): AccountFlows {
       if (found === null) throw userNotFound()
       refuseForeignMember(found.account, memberRef)
       const ofShared = found.account.type === 'generic' ? memberRef : null
+      const memberIds = ofShared === null ? await membersOf(needs, who, found) : idsOf([found.member])
       // Sessions end first: if that fails, nothing is deleted and the call can be repeated. They end again after the
       // deletion, because a sign-in may have begun one in between.
       const endSessions = async () => {
@@ -99,10 +103,12 @@ export function createAccountFlows(needs: Needs): AccountFlows {
         if (ofShared === null) await needs.ssoArtifacts.endAll(organizationId, userRef)
       }
       await endSessions()
-      const removed =
+      const removing =
         ofShared === null
-          ? await needs.accounts.remove(organizationId, userRef)
-          : await needs.accounts.archiveMember(organizationId, userRef, ofShared, needs.now())
+          ? needs.accounts.remove(organizationId, userRef)
+          : needs.accounts.archiveMember(organizationId, userRef, ofShared, needs.now())
+      // Also if it failed: the store may have committed.
+      const removed = await removing.finally(() => needs.forgetPerson({ organizationId, userRef, memberIds }))
       if (removed === null) throw ofShared === null ? userNotFound() : memberNotFound()
       await endSessions()
       return { userRef, nPatternsDeleted: removed.nPatternsDeleted }
@@ -111,6 +117,19 @@ export function createAccountFlows(needs: Needs): AccountFlows {
     clearDisplayNames: (organizationId) => needs.accounts.clearDisplayNames(organizationId),
   }
 }
+
+/** Ids of the members of an account. */
+async function membersOf(
+  { accounts }: Needs,
+  { organizationId, userRef }: Designation,
+  { account, member }: AccountWithMember,
+): Promise<string[]> {
+  if (account.type === 'nominative') return idsOf([member])
+  const roster = await accounts.roster(organizationId, userRef)
+  return idsOf(roster?.members ?? [])
+}
+
+const idsOf = (members: readonly (Member | null)[]) => members.flatMap((member) => member?.id ?? [])
 
 const newMember = (needs: Needs, displayName: string | null) => ({
   id: needs.newId(),

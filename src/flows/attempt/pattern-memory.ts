@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache'
 import { parse } from 'uuid'
 import type { Member } from '../../domain/account.js'
 import { confirmed, sketchOf } from '../../scoring/sketch.js'
@@ -6,6 +5,7 @@ import type { AuthenticationStore, TestedPattern } from '../../storage/authentic
 import type { ProfileStore, StoredReference } from '../../storage/profile.js'
 import type { Vault } from '../../storage/vault.js'
 import type { AttemptContext } from './attempt-context.js'
+import { createExpiringCache } from './expiring-cache.js'
 import { bytesOf, EMPTY_ROW, hasId, idsIn, latestOf, type SketchRow, sketchesIn } from './sketch-row.js'
 
 /** The patterns that a member's next pattern is compared with. */
@@ -25,6 +25,7 @@ export interface KnownPatterns {
 export interface PatternMemory {
   find(member: Member): KnownPatterns | null
   keep(memberId: string, known: KnownPatterns): void
+  forget(memberId: string): void
 }
 
 /** Patterns kept per member: the kernel's `KNOWN_SKETCHES_MAX`. */
@@ -36,15 +37,16 @@ const OVERLAP_MS = 120_000
 /** Approximate size of an entry without its sketches and ids. */
 const ENTRY_BYTES = 600
 
-/** Known patterns by member, in at most `bytesMax`; drops the least recently used first. Biometric data: memory only. */
+/** Known patterns by member, in at most `bytesMax`, for 15 minutes after they last changed. Biometric data: memory only. */
 export function createPatternMemory(bytesMax: number): PatternMemory {
-  const members = new LRUCache<string, KnownPatterns>({ maxSize: bytesMax, sizeCalculation: sizeOf })
+  const members = createExpiringCache<KnownPatterns>(bytesMax, sizeOf)
   return {
     find({ id, generation, profileVersion }) {
       const known = members.get(id)
       return known?.generation === generation && known.profileVersion === profileVersion ? known : null
     },
     keep: (memberId, known) => void members.set(memberId, known),
+    forget: (memberId) => void members.delete(memberId),
   }
 }
 

@@ -1,7 +1,7 @@
-import { LRUCache } from 'lru-cache'
 import type { Account, Member } from '../../domain/account.js'
 import type { ProfileTemplate } from '../../scoring/scoring.js'
 import type { Designation } from '../session/person.js'
+import { createExpiringCache } from './expiring-cache.js'
 
 /** A person as this process last read or wrote them, with the template of their references. */
 export interface CachedPerson {
@@ -41,12 +41,12 @@ interface Kept extends CachedPerson {
 }
 
 /**
- * Caches the people of nominative accounts that this process has verified, within `bytesMax` bytes. Drops the least recently
- * used first. A cached person may be out of date: a verdict counts only if the commit finds the member's `rowVersion`
+ * Caches the people of nominative accounts that this process has verified, within `bytesMax` bytes, for 15 minutes after their
+ * last attempt. A cached person may be out of date: a verdict counts only if the commit finds the member's `rowVersion`
  * unchanged. A member whose patterns are blocked is not cached, because the remaining time changes.
  */
 export function createPersonCache(bytesMax: number): PersonCache {
-  const people = new LRUCache<string, Kept>({ maxSize: bytesMax, sizeCalculation: sizeOf })
+  const people = createExpiringCache<Kept>(bytesMax, sizeOf)
   const keyOf = ({ organizationId, userRef }: Designation) => `${organizationId} ${userRef}`
   const find = (who: Designation): Kept | null =>
     who.memberRef === null || who.memberRef === who.userRef ? (people.get(keyOf(who)) ?? null) : null

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { Account, Member } from '../../../src/domain/account.js'
 import { NO_ATTEMPTS } from '../../../src/domain/attempts.js'
 import { writeHabits } from '../../../src/domain/context/circumstances.js'
@@ -48,6 +48,38 @@ const who = whoIs(account.userRef)
 const named = (userRef: string): CachedPerson => ({ ...person, account: { ...account, userRef } })
 
 describe('the person cache', () => {
+  afterEach(() => {
+    vi.useRealTimers()
+    vi.restoreAllMocks()
+  })
+
+  // A person whom another machine deleted stayed until other people needed the place.
+  it('drops a person 15 minutes after the last attempt, although nobody asks again', () => {
+    let at = 1
+    vi.spyOn(performance, 'now').mockImplementation(() => at)
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const pass = (minutes: number) => {
+      for (let n = 0; n < minutes; n++) {
+        at += 60_000
+        vi.advanceTimersByTime(60_000)
+      }
+    }
+    const people = createPersonCache(1e6)
+    people.keep(who, person)
+    people.keep(whoIs('ann'), named('ann'))
+    const both = people.bytes()
+    pass(10)
+    people.keep(who, person)
+    expect(people.bytes()).toBe(both)
+    pass(6)
+    const one = people.bytes()
+    expect(one).toBeGreaterThan(0)
+    expect(one).toBeLessThan(both)
+    expect([people.recall(who) === null, people.recall(whoIs('ann'))]).toEqual([false, null])
+    pass(11)
+    expect([people.bytes(), vi.getTimerCount()]).toEqual([0, 0])
+  })
+
   it('returns a person as stored, with the same template object', () => {
     const people = createPersonCache(1e6)
     people.keep(who, person)

@@ -109,7 +109,11 @@ function enrolling() {
     replay: 'reject' as const,
   }
   return {
-    accounts: createAccountFlows({ ...needs, securityCodes: { issueFirst: async () => null } }),
+    accounts: createAccountFlows({
+      ...needs,
+      securityCodes: { issueFirst: async () => null },
+      forgetPerson: async () => {},
+    }),
     bootstrap: createBootstrap(needs),
     enroll: createEnroll(needs),
   }

@@ -76,7 +76,7 @@ function flowsOn(
   const securityCodes = { issueFirst: async () => null }
   const verify = createVerify({ ...needs, securityCodes: stores.securityCodes })
   return {
-    accounts: createAccountFlows({ ...needs, securityCodes }),
+    accounts: createAccountFlows({ ...needs, securityCodes, forgetPerson: async () => {} }),
     bootstrap: createBootstrap(needs),
     enroll: createEnroll(needs),
     profiles: createProfileFlows(needs),
