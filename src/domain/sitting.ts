@@ -7,6 +7,6 @@ export type Sitting = 'same' | 'later'
  */
 const SITTING_MS = 3600 * 1000
 
-/** The sitting of a probe; `completedAt` is when the profile was completed, epoch ms; null: never. */
+/** The sitting of a probe; `completedAt` is when the profile was completed, epoch ms; null: unknown, as if a lower target made it complete. */
 export const sittingOf = (completedAt: number | null, now: number): Sitting =>
-  completedAt !== null && now - completedAt > SITTING_MS ? 'later' : 'same'
+  completedAt === null || now - completedAt > SITTING_MS ? 'later' : 'same'

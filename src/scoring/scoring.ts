@@ -87,8 +87,11 @@ export interface PatternReading {
 
 export type ScoringResult =
   | { readonly ok: true; readonly reading: PatternReading }
-  /** The body is not an acceptable typing pattern; the message names the field or bound, never a value. */
-  | { readonly ok: false; readonly message: string }
+  /**
+   * The body is not an acceptable typing pattern; the message names the field or bound, never a value. `touched` is the reading of a
+   * sound pattern from a touch screen.
+   */
+  | { readonly ok: false; readonly message: string; readonly touched?: PatternReading }
 
 export interface Scoring {
   score(task: ScoringTask): Promise<ScoringResult>

@@ -1,4 +1,4 @@
-import type { Scoring, ScoringResult } from './scoring.js'
+import type { Scoring } from './scoring.js'
 
 /** Kinds of device (`readUserAgent`) that people mostly type on without a keyboard. */
 const TOUCH_KINDS: ReadonlySet<string | null> = new Set(['mobile', 'tablet'])
@@ -10,14 +10,12 @@ const TOUCH_KINDS: ReadonlySet<string | null> = new Set(['mobile', 'tablet'])
 export const withoutTouchScreens = (scoring: Scoring): Scoring => ({
   async score(task) {
     const result = await scoring.score(task)
-    return result.ok && TOUCH_KINDS.has(result.reading.metadata.device?.kind ?? null) ? TOUCHED : result
+    const isTouched = result.ok && TOUCH_KINDS.has(result.reading.metadata.device?.kind ?? null)
+    return isTouched ? { ok: false, message: MESSAGE, touched: result.reading } : result
   },
   memoryBytes: () => scoring.memoryBytes(),
   close: () => scoring.close(),
 })
 
-const TOUCHED: ScoringResult = {
-  ok: false,
-  message:
-    'd describes a phone or tablet: the model knows typing on keyboards only, so a pattern from a touch screen is not scored; use a computer, or the security code',
-}
+const MESSAGE =
+  'd describes a phone or tablet: the model knows typing on keyboards only, so a pattern from a touch screen is not scored; use a computer, or the security code'

@@ -32,25 +32,25 @@ export function createPatternFlows(needs: Needs): PatternFlows {
     verify: (who, token, input, hints) => {
       const answer = verify(who, token, input, hints)
       if (input.kind === 'code') return answer
-      return rememberingRefused(needs, who, input.body, answer, ({ authentication, ...person }) => ({
+      return rememberingRefused(needs, { who, token, body: input.body }, answer, ({ authentication, ...person }) => ({
         kept: authentication !== null,
         person,
       }))
     },
     enroll: (who, token, body, hints) =>
-      rememberingRefused(needs, who, body, enroll(who, token, body, hints), enrolled),
+      rememberingRefused(needs, { who, token, body }, enroll(who, token, body, hints), enrolled),
     linkPage: createLinkPage(needs),
     legacyVerify: (call) => {
-      const { who, attempt } = call
+      const { who, token, attempt } = call
       if (attempt.kind === 'code') return legacyVerify(call)
-      return rememberingRefused(needs, who, attempt.body, legacyVerify(call), (answer) => ({
+      return rememberingRefused(needs, { who, token, body: attempt.body }, legacyVerify(call), (answer) => ({
         kept: answer.authentication !== null || (answer.enrollment?.patternId ?? null) !== null,
         person: answer,
       }))
     },
     legacyLink: {
       ...legacyLink,
-      link: (who, token, body) => rememberingRefused(needs, who, body, legacyLink.link(who, token, body), enrolled),
+      link: (who, token, body) => rememberingRefused(needs, { who, token, body }, legacyLink.link(who, token, body), enrolled),
     },
   }
 }

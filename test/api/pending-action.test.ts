@@ -164,6 +164,17 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
       expect(await state('reset')).toMatchObject({ pendingAction: null, biometricStatus: 'ok', nPatternsRef: 5 })
     })
 
+    it('is not executed by a pattern that was seen before', async () => {
+      const { userRef, first } = await enroll(service, 'replayed')
+      const before = await enrolledIds('replayed')
+      await queue('replayed', RESET)
+      const { session } = await service.bootstrap('replayed')
+      const replayed = await service.call('POST', `/users/${userRef}/typing-patterns`, { session, body: first })
+      expect([replayed.status, replayed.json.reason]).toEqual([422, 'fraud-detected'])
+      expect(await enrolledIds('replayed')).toEqual(before)
+      expect((await state('replayed')).pendingAction).toBe(RESET)
+    })
+
     it('is not executed by a session from before it, nor by verify', async () => {
       const who = await enroll(service, 'earlier')
       await queue('earlier', RESET)

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { REFUSED_PER_DAY } from '../../src/domain/refused-patterns.js'
 import { connectPostgres, type Database } from '../../src/storage/postgres/connection/client.js'
-import { type TypedKey, wirePattern } from '../../src/typist/made-up-person.js'
+import { person, type TypedKey, wirePattern } from '../../src/typist/made-up-person.js'
 import { freshDatabase } from '../servers/database.js'
 import { backEnds, startService, type TestService } from '../service.js'
 import { type Enrolled, enroll, stranger, text } from './enrolled.js'
@@ -217,6 +217,18 @@ describe.each(backEnds)('a typing pattern of a call that failed, on $name', ({ r
     expect((await enrollOne('nobody', session, pattern)).status).toBe(404)
     await database.asSystem((sql) => sql`update keystride.member set patterns_closed_until = null`)
     expect((await enrollOne('limited', who.session, pattern)).json).toMatchObject({ created: true })
+  })
+
+  it('is a replay on a shared account too, if only the session names the member', async () => {
+    await service.call('POST', '/users/desk', { body: { type: 'generic', member_ref: 'ann' } })
+    const session = (await service.call('GET', '/users/desk?member_ref=ann')).headers.get('x-service-session') ?? ''
+    const ann = person(9100)
+    for (let n = 0, stored = 0; stored < 5; n++)
+      if ((await enrollOne('desk', session, ann.types(text(n), n))).status === 200) stored++
+    const captured = ann.types(text(2999), 2999)
+    expect((await enrollOne('desk', session, captured)).status).toBe(409)
+    const { json } = await verify('desk', session, captured)
+    expect([json.action, json.reason]).toEqual(['rejected', 'fraud-detected'])
   })
 
   it('goes with the account', async () => {

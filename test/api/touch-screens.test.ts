@@ -61,6 +61,14 @@ describe('a pattern of a touch screen', () => {
     expect(json.nextAttempt?.remainingBiometricAttempts ?? 2).toBe(2)
   })
 
+  it('is known afterwards: the same typing without its device is a replay', async () => {
+    const { userRef, session, fresh } = await enroll(service, 'captured')
+    const body = fresh()
+    expect((await verified(userRef, session, from(body, { ua: PHONE }))).status).toBe(422)
+    const { json } = await verified(userRef, session, from(body, {}))
+    expect([json.action, json.reason]).toEqual(['rejected', 'fraud-detected'])
+  })
+
   it.each(TYPED)('is only one that its device describes as one: %s is scored', async (_, d) => {
     const who = await enroll(service, `typed-${TYPED.findIndex(([, one]) => one === d)}`)
     const { status, json } = await verified(who.userRef, who.session, from(who.fresh(), d))

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { normal, seededRandom } from '../../src/calibration/random.js'
 import type { KeyPress } from '../../src/domain/key-press.js'
-import { alignmentScore, sharesPart } from '../../src/scoring/alignment.js'
+import { alignmentScore, sharesPart, sharesPartInTurns } from '../../src/scoring/alignment.js'
 import { encodeSample } from '../../src/scoring/sample.js'
 import { typedBy } from './typists.js'
 
@@ -26,8 +26,9 @@ describe('alignment of two patterns', () => {
       'in the middle of another',
       [...typedBy(2, 0, 60), ...shifted(typed, 60_000), ...shifted(typedBy(3, 0, 60), 120_000)],
     ],
-  ])('finds the part that is in both: %s', (_, copy) => {
+  ])('finds the part that is in both: %s', async (_, copy) => {
     expect(sharesPart(sample(copy), sample(typed))).toBe(true)
+    expect(await sharesPartInTurns(sample(copy), sample(typed))).toBe(true)
     expect(sharesPart(sample(typed), sample(copy))).toBe(true)
   })
 
@@ -51,5 +52,20 @@ describe('alignment of two patterns', () => {
 
   it('is 0 for a sample of another version', () => {
     expect(alignmentScore(new Uint8Array([99, 0, 1, 0]), sample(typed))).toBe(0)
+  })
+
+  it('lets the event loop go on while it compares long patterns', async () => {
+    const [a, b] = [sample(typedBy(4, 0, 500)), sample(typedBy(5, 0, 500))]
+    let turns = 0
+    let compares = true
+    const turn = () => {
+      turns++
+      if (compares) setImmediate(turn)
+    }
+    setImmediate(turn)
+    expect(await sharesPartInTurns(a, b)).toBe(false)
+    compares = false
+    expect(turns).toBeGreaterThan(5)
+    expect(sharesPart(a, b)).toBe(false)
   })
 })

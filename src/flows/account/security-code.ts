@@ -41,7 +41,7 @@ interface IssuedCode {
 
 /**
  * Changes of a member's code. `choose`, `issue` and `clear` end the member's other sessions before the change, so a failed
- * call can be repeated.
+ * call can be repeated, and again after it, because a sign-in may have begun one in between.
  */
 export interface SecurityCodeFlows {
   /** Sets a code that the member chose; refuses a weak code and the two latest ones. */
@@ -70,6 +70,7 @@ export function createSecurityCodeFlows(needs: Needs): SecurityCodeFlows {
         await endOthers()
         return { hash, expiresAt: null, issued: stored.issued, setAt: needs.now() }
       })
+      await endOthers()
     },
 
     async issue(who, token) {
@@ -81,6 +82,7 @@ export function createSecurityCodeFlows(needs: Needs): SecurityCodeFlows {
         await endOthers()
         return made.toStore
       })
+      await endOthers()
       return code
     },
 
@@ -100,6 +102,7 @@ export function createSecurityCodeFlows(needs: Needs): SecurityCodeFlows {
       await endOthers()
       const member = await needs.securityCodes.clear(who.organizationId, holder.member.id)
       if (member === null) throw userNotFound()
+      await endOthers()
     },
   }
 }

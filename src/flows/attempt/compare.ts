@@ -105,7 +105,9 @@ async function compareTyping(
   const first = await needs.scoring.score({ ...typed, ...against })
   if (!first.ok) return new Refusal('pattern-invalid', first.message)
   const hasAdaptive = cached?.hasAdaptive ?? stored.some((one) => !isEnrolled(one))
-  const mayLift = needs.adaptation && hasAdaptive && liftable(first.reading.confidence ?? 0, settings.policy.policy)
+  // Adaptive references may lift the confidence, not a verdict of a bot.
+  const isLiftable = !first.reading.bot && liftable(first.reading.confidence ?? 0, settings.policy.policy)
+  const mayLift = needs.adaptation && hasAdaptive && isLiftable
   const { result, references, adaptive } = mayLift
     ? await lift(needs, context, typed)
     : { result: first, references: cached?.references ?? idsOf(enrolled ?? []), adaptive: [] }

@@ -1,5 +1,5 @@
 import { REPLAY_NEAR_MS, type ReplayMark } from '../../domain/replay.js'
-import { sharesPart } from '../../scoring/alignment.js'
+import { sharesPartInTurns } from '../../scoring/alignment.js'
 import type { Scoring } from '../../scoring/scoring.js'
 import type { AttemptRecord, AuthenticationStore } from '../../storage/authentication.js'
 import type { Vault } from '../../storage/vault.js'
@@ -67,7 +67,7 @@ export async function clearedMark(
     const result = await needs.scoring.score({ body, references: [reference], replayKey })
     if (!result.ok || result.reading.nReferencesUsed === 0) return null
     const { replayDistanceMs, sample } = result.reading
-    if (replayDistanceMs < REPLAY_NEAR_MS || sharesPart(sample, reference)) return null
+    if (replayDistanceMs < REPLAY_NEAR_MS || (await sharesPartInTurns(sample, reference))) return null
   }
   return { ...mark, cleared: known.map(({ exact }) => exact) }
 }

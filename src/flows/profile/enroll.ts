@@ -174,6 +174,7 @@ async function placed(
   const place = enrollmentPlace({ member, session: { authenticatedAt, reportedAction }, targets: needs.targets, now })
   switch (place.kind) {
     case 'reset':
+      if (needs.replay === 'reject' && (await isReplay(needs, admission, candidate))) throw notWritten({ outcome: 'replay' }, now)
       return placed(
         needs,
         { ...admission, member: await resetQueued(needs, admission, place.pendingId) },
@@ -210,7 +211,17 @@ async function resetQueued(needs: AdmitNeeds, { who, session, member }: Admissio
   await needs.sessions.endAll(who.organizationId, who.userRef, member.memberRef, session.sha256)
   const reset = await needs.profiles.reset(who.organizationId, member.id, needs.now(), pendingId)
   if (reset === null) throw userNotFound()
+  // A sign-in may have begun one in between.
+  await needs.sessions.endAll(who.organizationId, who.userRef, member.memberRef, session.sha256)
   return reset.member
+}
+
+/** Whether the pattern has been seen before. Asked before a reset, which a replay must not cause. */
+async function isReplay(needs: AdmitNeeds, { who, member }: Admission, { body, replayMark }: Candidate): Promise<boolean> {
+  if (replayMark === null) return false
+  const within = { now: needs.now(), most: 1 }
+  const similar = await needs.authentications.resembling(who.organizationId, member.id, replayMark, within)
+  return similar.length > 0 && (await clearedMark(needs, who.organizationId, member.id, { body, replayMark })) === null
 }
 
 /** The refusal of a pattern that was not written. */

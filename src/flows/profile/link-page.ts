@@ -92,8 +92,7 @@ export function createLinkPage(needs: Needs): LinkPageFlows {
       const refuseInvalid = limitInvalidPatterns(needs.invalidPatterns, who.organizationId, member)
       const { completed, kept, after, warnings } = await rememberingRefused(
         needs,
-        who,
-        body,
+        { who, token: null, body },
         stored(needs, before, body).catch(refuseInvalid),
         ({ kept }) => ({ kept, person: before }),
       )

@@ -25,10 +25,13 @@ export function createProfileFlows(needs: Needs): ProfileFlows {
   return {
     async reset(who) {
       const { account, member } = await findPerson(needs.accounts, who)
-      // Sessions end first: if that fails, nothing is reset and the call can be repeated.
-      await needs.sessions.endAll(who.organizationId, who.userRef, member.memberRef)
+      // Sessions end first: if that fails, nothing is reset and the call can be repeated. They end again after the reset, because a
+      // sign-in may have begun one in between.
+      const endSessions = () => needs.sessions.endAll(who.organizationId, who.userRef, member.memberRef)
+      await endSessions()
       const reset = await needs.profiles.reset(who.organizationId, member.id, needs.now())
       if (reset === null) throw userNotFound()
+      await endSessions()
       return { ...stateOf(needs, account, reset.member), nPatternsDeleted: reset.nPatternsDeleted }
     },
 

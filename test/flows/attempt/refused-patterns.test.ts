@@ -133,3 +133,25 @@ describe('the known patterns of a member', () => {
     ])
   })
 })
+
+it('adaptive references do not lift a verdict of a bot', async () => {
+  const { verify, fresh, who } = await enrolled(914)
+  const { profiles } = flows.stores
+  const member = (await flows.stores.accounts.find(who.organizationId, who.userRef, null))?.member
+  const kinds = async () => (await profiles.references(who.organizationId, member?.id ?? '')).map(({ kind }) => kind)
+  while (!(await kinds()).includes('adaptive')) await verify(fresh())
+  const { scoring } = flows.needs
+  let scored = 0
+  const score: typeof scoring.score = async (task) => {
+    const result = await scoring.score(task)
+    scored++
+    return result.ok ? { ok: true, reading: { ...result.reading, bot: scored === 1, confidence: 0.45 } } : result
+  }
+  const flow = createPatternFlows({
+    ...flows.needs,
+    scoring: { ...scoring, score },
+    create: flows.accounts.create,
+  })
+  expect((await verify(fresh(), flow)).authentication?.reason).toBe('detection-bot')
+  expect(scored).toBe(1)
+})
