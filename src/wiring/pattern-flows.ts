@@ -50,7 +50,8 @@ export function createPatternFlows(needs: Needs): PatternFlows {
     },
     legacyLink: {
       ...legacyLink,
-      link: (who, token, body) => rememberingRefused(needs, { who, token, body }, legacyLink.link(who, token, body), enrolled),
+      link: (who, token, body) =>
+        rememberingRefused(needs, { who, token, body }, legacyLink.link(who, token, body), enrolled),
     },
   }
 }

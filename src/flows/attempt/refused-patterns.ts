@@ -53,7 +53,8 @@ export async function rememberingRefused<T>(
   outcomeOf: (answer: T) => Outcome,
 ): Promise<T> {
   const answer = await call.catch(async (error: unknown) => {
-    if (error instanceof Refusal && USING_UP.includes(error.kind)) await remember(needs, who, body, () => personOf(needs, who, token))
+    if (error instanceof Refusal && USING_UP.includes(error.kind))
+      await remember(needs, who, body, () => personOf(needs, who, token))
     throw error
   })
   const { kept, person } = outcomeOf(answer)

@@ -174,7 +174,8 @@ async function placed(
   const place = enrollmentPlace({ member, session: { authenticatedAt, reportedAction }, targets: needs.targets, now })
   switch (place.kind) {
     case 'reset':
-      if (needs.replay === 'reject' && (await isReplay(needs, admission, candidate))) throw notWritten({ outcome: 'replay' }, now)
+      if (needs.replay === 'reject' && (await isReplay(needs, admission, candidate)))
+        throw notWritten({ outcome: 'replay' }, now)
       return placed(
         needs,
         { ...admission, member: await resetQueued(needs, admission, place.pendingId) },
@@ -217,7 +218,11 @@ async function resetQueued(needs: AdmitNeeds, { who, session, member }: Admissio
 }
 
 /** Whether the pattern has been seen before. Asked before a reset, which a replay must not cause. */
-async function isReplay(needs: AdmitNeeds, { who, member }: Admission, { body, replayMark }: Candidate): Promise<boolean> {
+async function isReplay(
+  needs: AdmitNeeds,
+  { who, member }: Admission,
+  { body, replayMark }: Candidate,
+): Promise<boolean> {
   if (replayMark === null) return false
   const within = { now: needs.now(), most: 1 }
   const similar = await needs.authentications.resembling(who.organizationId, member.id, replayMark, within)
