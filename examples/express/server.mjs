@@ -18,6 +18,7 @@ const views = {
   start: () => form('start', '<label>Your e-mail <input name="user" required autofocus></label><button>Go on</button>'),
   type: ({ words, codeOpen }) => `<p>Type these words to sign in.</p>${typing(words)}${codeOpen ? code() : ''}`,
   enroll: ({ words, done, target }) => `<p>You enroll.</p>${typing(words, `done="${done}" target="${target}"`)}`,
+  later: ({ until }) => `<p>Thank you, that is all for now. Please come back after ${until}.</p>${restart}`,
   'code-needed': () => code(),
   'choose-member': () => form('sign-in', '<label>Your name <input name="member"></label><button>Go on</button>'),
   authenticated: ({ userRef }) => `<p>Signed in as ${escaped(userRef)}.</p>${restart}`,

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
+import { text } from 'node:stream/consumers'
 import { createKeystride } from '@keystride/client'
 
 const keystride = createKeystride({
@@ -17,6 +18,7 @@ const views = {
   start: () => form('start', '<label>Your e-mail <input name="user" required autofocus></label><button>Go on</button>'),
   type: ({ words, codeOpen }) => `<p>Type these words to sign in.</p>${typing(words)}${codeOpen ? code() : ''}`,
   enroll: ({ words, done, target }) => `<p>You enroll.</p>${typing(words, `done="${done}" target="${target}"`)}`,
+  later: ({ until }) => `<p>Thank you, that is all for now. Please come back after ${until}.</p>${restart}`,
   'code-needed': () => code(),
   'choose-member': () => form('sign-in', '<label>Your name <input name="member"></label><button>Go on</button>'),
   authenticated: ({ userRef }) => `<p>Signed in as ${escaped(userRef)}.</p>${restart}`,
@@ -42,13 +44,6 @@ const restart = form('restart', '<button>Start again</button>')
 const nextStep = (next) =>
   next.mode === 'type' ? typing(next.words) : next.mode === 'code' ? code() : views[next.mode](next)
 const escaped = (text) => text.replace(/[&<>"]/g, (one) => `&#${one.charCodeAt(0)};`)
-
-/** What a form has sent. */
-async function formOf(request) {
-  const parts = []
-  for await (const part of request) parts.push(part)
-  return new URLSearchParams(Buffer.concat(parts).toString())
-}
 
 /** The session of the cookie, or a new one. */
 function sessionOf(request, response) {
@@ -84,7 +79,8 @@ async function answer(request, response) {
   }
   const session = sessionOf(request, response)
   if (request.method === 'POST') {
-    await act(session, path, Object.fromEntries(await formOf(request)), request.socket.remoteAddress)
+    const sent = new URLSearchParams(await text(request))
+    await act(session, path, Object.fromEntries(sent), request.socket.remoteAddress)
     return response.writeHead(303, { location: '/' }).end()
   }
   response.setHeader('content-type', 'text/html; charset=utf-8').end(page(session.result))

@@ -81,7 +81,11 @@ function againSituation(again: Extract<Step, { kind: 'type' }>['again']): SsoSit
 }
 
 function noteOf(step: Step, situation: SsoSituation | null, { language, now }: Shown): SsoView['note'] {
-  const { notes, locked, wait } = SSO_TEXTS[language]
+  const { notes, locked, wait, later } = SSO_TEXTS[language]
+  if (step.kind === 'later')
+    return isOver(step.until, now)
+      ? null
+      : { code: null, text: later.replace('{when}', whenOf(step.until, now, language)) }
   const inMinutes = (text: string, until: number) =>
     text.replace('{minutes}', String(Math.max(1, Math.ceil((until - now) / 60_000))))
   const waits = step.kind === 'password' && step.waitUntil !== null ? inMinutes(wait, step.waitUntil) : ''
@@ -90,7 +94,16 @@ function noteOf(step: Step, situation: SsoSituation | null, { language, now }: S
   return text === '' ? null : { code: situation === null ? null : SSO_CODES[situation], text }
 }
 
-function bodyOf({ step, person }: Progress, { onward }: Shown): SsoBody {
+const isOver = (until: string, now: number): boolean => Date.parse(until) <= now
+
+/** Such as `in 20 hours`, in the words of the language. */
+function whenOf(until: string, now: number, language: Language): string {
+  const minutes = Math.max(1, Math.ceil((Date.parse(until) - now) / 60_000))
+  const words = new Intl.RelativeTimeFormat(language)
+  return minutes < 60 ? words.format(minutes, 'minute') : words.format(Math.ceil(minutes / 60), 'hour')
+}
+
+function bodyOf({ step, person }: Progress, { onward, now }: Shown): SsoBody {
   switch (step.kind) {
     case 'name':
       return { kind: 'name' }
@@ -115,6 +128,8 @@ function bodyOf({ step, person }: Progress, { onward }: Shown): SsoBody {
       }
     case 'trouble':
       return { kind: 'retry' }
+    case 'later':
+      return { kind: isOver(step.until, now) ? 'retry' : 'none' }
     case 'refused':
       return step.resettable ? { kind: 'reset' } : { kind: 'none' }
     case 'passed':

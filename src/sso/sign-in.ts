@@ -34,6 +34,8 @@ export type Step =
       readonly target: number
       readonly again: Again
     }
+  /** The profile takes its next pattern at `until`, ISO 8601. */
+  | { readonly kind: 'later'; readonly until: string }
   | { readonly kind: 'security-code'; readonly length: number; readonly again: Again }
   /** A one-time password: to be sent first, or sent. */
   | {
@@ -102,7 +104,7 @@ export async function advance(needs: Needs, progress: Progress, action: Action, 
   try {
     if (action.kind === 'name' && step.kind === 'name')
       return await begin(needs, { ...progress, name: action.name }, call)
-    if (action.kind === 'begin' && (step.kind === 'name' || step.kind === 'trouble'))
+    if (action.kind === 'begin' && (step.kind === 'name' || step.kind === 'trouble' || step.kind === 'later'))
       return await begin(needs, progress, call)
     if (action.kind === 'send' && offers(step, action.purpose)) return await send(needs, progress, action.purpose, call)
     if (action.kind === 'password' && step.kind === 'password' && step.sent)
@@ -177,6 +179,8 @@ function stepOf(needs: Needs, { step: before, person }: Progress, answer: SignIn
       return { kind: 'type', words: answer.words, again: answer.again, challenged: wasChallenged(before) }
     case 'enroll':
       return { kind: 'enroll', words: answer.words, done: answer.done, target: answer.target, again: answer.again }
+    case 'later':
+      return { kind: 'later', until: answer.until }
     case 'not-enrolled':
       if (!needs.mayEnroll || needs.passwords === null) return refused('not-enrolled')
       if (person?.email === null) return refused('invalid-email')

@@ -76,6 +76,7 @@ export function nextOf(result: SignIn): string {
     case 'type':
     case 'enroll':
       return result.words.suggestedWords.join(' ')
+    case 'later':
     case 'authenticated':
     case 'challenged':
     case 'blocked':

@@ -1,8 +1,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { createKeystride, KeystrideError, type SignInInput } from '@keystride/client'
+import { createKeystride, KeystrideError, type SignIn, type SignInInput } from '@keystride/client'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { enroll } from '../api/enrolled.js'
+import { person } from '../../src/typist/made-up-person.js'
+import { enroll, text } from '../api/enrolled.js'
 import { freshDatabase } from '../servers/database.js'
 import { startService, type TestService } from '../service.js'
 
@@ -219,6 +220,48 @@ describe('the sign-in of the client, against the service', () => {
   })
 })
 
+describe('the sign-in of the client, under a policy with hours between the patterns of an enrollment', () => {
+  let service: TestService
+  let stop: () => Promise<void>
+  beforeAll(async () => {
+    const database = await freshDatabase()
+    service = await startService(database.url)
+    const policy = (await service.dashboard('GET', '/default-policy')).json.data
+    await service.dashboard('PUT', `/policies/${policy.id}`, {
+      body: { ...policy, enrollment: { minHoursBetween: 20 } },
+    })
+    stop = async () => {
+      await service.close()
+      await database.drop()
+    }
+  })
+  afterAll(async () => stop())
+
+  it('says when to come back after a stored pattern, and again to a person who comes too early', async () => {
+    const client = createKeystride({ url: service.core.replace(/\/core$/, ''), apikey: service.apikey })
+    const who = person(9100)
+    let typed = 0
+    /** Signs in anew, and types until a pattern is not taken for a machine's. */
+    const visit = async (): Promise<SignIn> => {
+      let result = await client.signIn({ userRef: 'ann', ip: '192.0.2.9' })
+      while (result.kind === 'enroll') {
+        const pattern = who.types(text(++typed), typed)
+        result = await client.signIn({ userRef: 'ann', ip: '192.0.2.9', pattern, state: result.state })
+      }
+      return result
+    }
+    for (let visits = 0; visits < 2; visits++) {
+      const result = await visit()
+      expect(result).toEqual({ kind: 'later', retryAfterSeconds: expect.any(Number), until: expect.any(String) })
+      if (result.kind !== 'later') continue
+      expect(result.retryAfterSeconds).toBeGreaterThan(19 * 3600)
+      expect(result.retryAfterSeconds).toBeLessThanOrEqual(20 * 3600)
+      expect(Math.abs(Date.parse(result.until) - Date.now() - result.retryAfterSeconds * 1000)).toBeLessThan(60_000)
+    }
+    expect((await service.bootstrap('ann')).json).toMatchObject({ biometricStatus: 'in-progress', nPatternsRef: 1 })
+  })
+})
+
 describe('the sign-in of the client, by the answer of verify', () => {
   const words = { suggestedWords: ['one', 'two'], suggestedWordsLanguage: 'en' }
   const authentication = {
@@ -254,6 +297,18 @@ describe('the sign-in of the client, by the answer of verify', () => {
     }).signIn({ userRef: 'ann', ip: '192.0.2.9', state, ...input })
 
   afterEach(() => expect.hasAssertions())
+
+  it('rejects while a complete profile takes no patterns, and answers `later` while an incomplete one takes none', async () => {
+    const refused = { success: false, message: 'too many', reason: 'quota-exceeded' }
+    const busy = (enrolling: boolean) =>
+      createKeystride({
+        url: 'http://service.test',
+        apikey: 'key',
+        fetch: async () => Response.json(refused, { status: 429, headers: { 'retry-after': '600' } }),
+      }).signIn({ userRef: 'ann', ip: '192.0.2.9', pattern: { k: [] }, state: { ...state, enrolling } })
+    expect(await caught(busy(false))).toMatchObject({ status: 429, retryAfterSeconds: 600 })
+    expect(await busy(true)).toMatchObject({ kind: 'later', retryAfterSeconds: 600 })
+  })
 
   it('is challenged if the typing was not certain', async () => {
     const result = await resultOf({ ...rejected, authentication, nextAttempt: next('biometric') })

@@ -78,7 +78,7 @@ describe.skipIf(!hasChromium).each(EXAMPLES)('the example %s, in a browser', (na
   afterAll(async () => stop())
 
   /** Begins a sign-in in a browser of its own; the page must keep its policy. */
-  async function begin() {
+  async function begin(user = USER) {
     const page = await (await browser.newContext()).newPage()
     const complaints: string[] = []
     page.on('pageerror', (error) => complaints.push(String(error)))
@@ -87,7 +87,7 @@ describe.skipIf(!hasChromium).each(EXAMPLES)('the example %s, in a browser', (na
       (message) => message.text().includes('Content Security Policy') && complaints.push(message.text()),
     )
     await page.goto(url)
-    await page.getByLabel('Your e-mail').fill(USER)
+    await page.getByLabel('Your e-mail').fill(user)
     await page.getByRole('button', { name: 'Go on' }).click()
     await page.locator('#words li').first().waitFor()
     return { page, complaints }
@@ -127,5 +127,17 @@ describe.skipIf(!hasChromium).each(EXAMPLES)('the example %s, in a browser', (na
     await third.page.getByRole('button', { name: 'Use the code' }).click()
     await third.page.getByText('The code is right. Ask for one more factor.').waitFor()
     expect([...complaints, ...other.complaints, ...third.complaints]).toEqual([])
+  }, 120_000)
+  it('asks a person to come back if the policy wants hours between the patterns of an enrollment', async () => {
+    const policy = (await service.dashboard('GET', '/default-policy')).json.data
+    await service.dashboard('PUT', `/policies/${policy.id}`, {
+      body: { ...policy, enrollment: { minHoursBetween: 20 } },
+    })
+    const { page } = await begin('bob@example.com')
+    let shown = ''
+    for (let tries = 0; tries < 8 && !shown.includes('all for now'); tries++) shown = await types(page, person(612))
+    expect(shown).toMatch(/Thank you, that is all for now. Please come back after 20\d\d-/)
+    await page.getByRole('button', { name: 'Start again' }).click()
+    await page.getByLabel('Your e-mail').waitFor()
   }, 120_000)
 })

@@ -18,7 +18,7 @@ import {
 } from './bridge.js'
 
 const RESETTABLE = Array.from({ length: 12 }, (_, n) => `jon${n}`)
-const NAMES = ['ada', 'ben', 'dora', 'emil', 'fay', 'gus', 'hal', 'ida', 'kim', 'lee', 'mia', ...RESETTABLE]
+const NAMES = ['ada', 'ben', 'dora', 'emil', 'fay', 'gus', 'hal', 'ida', 'kim', 'lee', 'mia', 'noa', ...RESETTABLE]
 
 describe.each(backEnds)('single sign-on ($name)', { timeout: 60_000 }, ({ redisUrl }) => {
   let world: World
@@ -69,6 +69,19 @@ describe.each(backEnds)('single sign-on ($name)', { timeout: 60_000 }, ({ redisU
     })
     const info = await oidc.fetchUserInfo(sign.party, tokens.access_token, 'ada')
     expect(info).toMatchObject({ sub: 'ada', email: 'ada@example.org', name: 'The person ada' })
+  })
+
+  it('asks a person to come back where the policy wants hours between the patterns of an enrollment', async () => {
+    await changePolicy(world.service, { enrollment: { minHoursBetween: 20 } })
+    const { visitor } = await beginSignIn(bridge, 'noa')
+    await visitor.submit({ action: 'send', purpose: 'enroll' })
+    await visitor.submit({ action: 'password', password: passwordOf('noa') })
+    const who = person(49)
+    for (let tries = 0; tries < 8 && / target="/.test(visitor.page); tries++) await visitor.types(who)
+    await changePolicy(world.service, { enrollment: { minHoursBetween: 0 } })
+    expect(visitor.title()).toBe('That is all for now')
+    expect(visitor.page).toContain('Please sign in again in 20 hours.')
+    expect(visitor.page).not.toContain('<keystride-typing')
   })
 
   it('asks for the name where the application names nobody', async () => {

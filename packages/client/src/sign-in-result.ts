@@ -96,6 +96,11 @@ export type SignIn =
       readonly again: Again
       readonly state: SignInState
     }
+  /**
+   * The profile is not complete, and takes its next pattern at `until` (ISO 8601, by this machine's clock): then begin a new
+   * sign-in, without `state`. The pattern was stored, or came too early or after too many that could not be used.
+   */
+  | { readonly kind: 'later'; readonly retryAfterSeconds: number; readonly until: string }
   /** Typing is not open, the security code is. */
   | { readonly kind: 'code-needed'; readonly codeLength: number; readonly again: Again; readonly state: SignInState }
   /** A shared account: continue with `memberRef`. `members` is empty if the person has to name it. */

@@ -89,11 +89,16 @@ async function chooseMember(core: Core, input: SignInInput, begun: Bootstrap): P
 }
 
 async function enroll(core: Core, input: SignInInput, state: SignInState, body: TypingPattern): Promise<SignIn> {
+  let waitS: number
   try {
-    await core.post('/users/{userRef}/typing-patterns', { ...flowOf(input, state), body, signal: input.signal })
+    const call = { ...flowOf(input, state), body, signal: input.signal }
+    waitS = (await core.post('/users/{userRef}/typing-patterns', call)).retryAfterSeconds
   } catch (error) {
-    return recover(core, input, state, error)
+    const waits = error instanceof KeystrideError && error.status === 429 && error.reason === 'quota-exceeded'
+    if (!waits || error.retryAfterSeconds === null) return recover(core, input, state, error)
+    waitS = error.retryAfterSeconds
   }
+  if (waitS > 0) return { kind: 'later', retryAfterSeconds: waitS, until: untilOf(waitS) }
   return begin(core, input, state.sessionId)
 }
 
@@ -162,9 +167,11 @@ function nextOf(next: NextAttempt | null, { codeLength }: SignInState, codeOpen:
   if (next?.mode === 'security_code') return { mode: 'code', codeLength, remaining: next.remainingCodeAttempts }
   const retryAfterSeconds = next?.retryAfterSeconds ?? null
   if (retryAfterSeconds === 0) return { mode: 'start-over' }
-  const until = retryAfterSeconds === null ? null : new Date(Date.now() + retryAfterSeconds * 1000).toISOString()
+  const until = retryAfterSeconds === null ? null : untilOf(retryAfterSeconds)
   return { mode: 'locked', retryAfterSeconds, until }
 }
+
+const untilOf = (seconds: number): string => new Date(Date.now() + seconds * 1000).toISOString()
 
 const wordsOf = ({ suggestedWords, suggestedWordsLanguage }: Words): Words => ({
   suggestedWords,

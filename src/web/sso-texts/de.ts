@@ -8,6 +8,10 @@ export const de: SsoTexts = {
       title: 'Wir lernen, wie Sie tippen',
       text: 'Tippen Sie mehrmals ein paar Wörter, so wie immer. Danach meldet Ihr Tippen Sie an.',
     },
+    later: {
+      title: 'Das war vorerst alles',
+      text: 'Ihr Tippprofil ist noch nicht vollständig. Was Sie abgeschlossen haben, bleibt erhalten.',
+    },
     'security-code': {
       title: 'Sicherheitscode eingeben',
       text: 'Tippen ist gerade nicht möglich, Ihr Code schon.',
@@ -42,6 +46,7 @@ export const de: SsoTexts = {
   sendAgain: 'Neues senden',
   wait: 'Es wurden zu viele Passwörter gesendet oder versucht. Das nächste kann in {minutes} min gesendet werden.',
   locked: 'Noch {minutes} min gesperrt.',
+  later: 'Bitte melden Sie sich {when} wieder an.',
   reset: 'Hat sich Ihr Tippen verändert? Bestätigen Sie per E-Mail, dass Sie es sind, und legen Sie Ihr Profil neu an.',
   retry: 'Noch einmal versuchen',
   cancel: 'Zurück zur Anwendung',

@@ -8,6 +8,10 @@ export const en: SsoTexts = {
       title: 'Let us learn how you type',
       text: 'Type a few words a number of times, the way you always do. From then on your typing signs you in.',
     },
+    later: {
+      title: 'That is all for now',
+      text: 'Your typing profile is not complete yet. What you completed is kept.',
+    },
     'security-code': { title: 'Enter your security code', text: 'Typing is not open right now. Your code is.' },
     password: {
       title: 'One-time password',
@@ -39,6 +43,7 @@ export const en: SsoTexts = {
   sendAgain: 'Send a new one',
   wait: 'Too many passwords were sent or tried. The next one can be sent in {minutes} min.',
   locked: 'Locked for {minutes} min.',
+  later: 'Please sign in again {when}.',
   reset: 'Has your typing changed? Prove by e-mail that it is you, and enroll again.',
   retry: 'Try again',
   cancel: 'Back to the application',

@@ -8,6 +8,10 @@ export const es: SsoTexts = {
       title: 'Aprendamos cómo escribe',
       text: 'Escriba unas palabras varias veces, como siempre. A partir de entonces su forma de escribir le identificará.',
     },
+    later: {
+      title: 'Eso es todo por ahora',
+      text: 'Su perfil de escritura aún no está completo. Lo que ya terminó se conserva.',
+    },
     'security-code': {
       title: 'Introduzca su código de seguridad',
       text: 'Ahora no es posible escribir palabras. Su código sí sirve.',
@@ -42,6 +46,7 @@ export const es: SsoTexts = {
   sendAgain: 'Enviar otra',
   wait: 'Se enviaron o probaron demasiadas contraseñas. La próxima se puede enviar en {minutes} min.',
   locked: 'Bloqueado durante {minutes} min.',
+  later: 'Por favor, inicie sesión de nuevo {when}.',
   reset: '¿Ha cambiado su forma de escribir? Demuestre por correo que es usted y cree un perfil nuevo.',
   retry: 'Intentar de nuevo',
   cancel: 'Volver a la aplicación',

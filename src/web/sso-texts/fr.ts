@@ -8,6 +8,10 @@ export const fr: SsoTexts = {
       title: 'Apprenons votre façon de taper',
       text: 'Tapez quelques mots plusieurs fois, comme toujours. Ensuite votre frappe vous connectera.',
     },
+    later: {
+      title: 'C’est tout pour l’instant',
+      text: 'Votre profil de frappe n’est pas encore complet. Ce que vous avez terminé est conservé.',
+    },
     'security-code': {
       title: 'Saisissez votre code de sécurité',
       text: 'La frappe n’est pas possible pour le moment. Votre code l’est.',
@@ -44,6 +48,7 @@ export const fr: SsoTexts = {
   sendAgain: 'En envoyer un nouveau',
   wait: 'Trop de mots de passe ont été envoyés ou essayés. Le prochain pourra être envoyé dans {minutes} min.',
   locked: 'Bloqué pour {minutes} min.',
+  later: 'Merci de vous reconnecter {when}.',
   reset: 'Votre frappe a changé ? Prouvez par e-mail que c’est vous, et créez un nouveau profil.',
   retry: 'Réessayer',
   cancel: 'Retour à l’application',

@@ -8,6 +8,10 @@ export const it: SsoTexts = {
       title: 'Impariamo come digita',
       text: 'Digiti alcune parole più volte, come sempre. Da quel momento la sua digitazione la farà accedere.',
     },
+    later: {
+      title: 'Per ora è tutto',
+      text: 'Il suo profilo di digitazione non è ancora completo. Ciò che ha completato è conservato.',
+    },
     'security-code': {
       title: 'Inserisca il codice di sicurezza',
       text: 'Ora non è possibile digitare parole. Il codice sì.',
@@ -42,6 +46,7 @@ export const it: SsoTexts = {
   sendAgain: 'Inviane una nuova',
   wait: 'Sono state inviate o provate troppe password. La prossima si potrà inviare tra {minutes} min.',
   locked: 'Bloccato per {minutes} min.',
+  later: 'Acceda di nuovo {when}, per favore.',
   reset: 'Il suo modo di digitare è cambiato? Dimostri via e-mail che è lei e crei un nuovo profilo.',
   retry: 'Riprova',
   cancel: 'Torna all’applicazione',

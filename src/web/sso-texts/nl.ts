@@ -8,6 +8,10 @@ export const nl: SsoTexts = {
       title: 'We leren hoe u typt',
       text: 'Typ een paar keer enkele woorden, zoals altijd. Daarna meldt uw manier van typen u aan.',
     },
+    later: {
+      title: 'Dat was voorlopig alles',
+      text: 'Uw typprofiel is nog niet volledig. Wat u hebt afgerond, blijft bewaard.',
+    },
     'security-code': { title: 'Voer uw beveiligingscode in', text: 'Typen kan nu niet, uw code wel.' },
     password: {
       title: 'Eenmalig wachtwoord',
@@ -39,6 +43,7 @@ export const nl: SsoTexts = {
   sendAgain: 'Stuur een nieuw',
   wait: 'Er zijn te veel wachtwoorden verstuurd of geprobeerd. Het volgende kan over {minutes} min worden verstuurd.',
   locked: 'Nog {minutes} min geblokkeerd.',
+  later: 'Meld u {when} opnieuw aan.',
   reset: 'Is uw manier van typen veranderd? Bewijs per e-mail dat u het bent en maak een nieuw profiel.',
   retry: 'Opnieuw proberen',
   cancel: 'Terug naar de toepassing',

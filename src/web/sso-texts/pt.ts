@@ -8,6 +8,10 @@ export const pt: SsoTexts = {
       title: 'Vamos aprender como digita',
       text: 'Digite algumas palavras várias vezes, como sempre. A partir daí a sua digitação identifica-o.',
     },
+    later: {
+      title: 'Por agora é tudo',
+      text: 'O seu perfil de digitação ainda não está completo. O que já concluiu fica guardado.',
+    },
     'security-code': {
       title: 'Introduza o seu código de segurança',
       text: 'De momento não é possível digitar palavras. O seu código funciona.',
@@ -42,6 +46,7 @@ export const pt: SsoTexts = {
   sendAgain: 'Enviar uma nova',
   wait: 'Foram enviadas ou tentadas demasiadas palavras-passe. A próxima pode ser enviada daqui a {minutes} min.',
   locked: 'Bloqueado por {minutes} min.',
+  later: 'Por favor, entre de novo {when}.',
   reset: 'A sua forma de digitar mudou? Prove por e-mail que é você e crie um novo perfil.',
   retry: 'Tentar novamente',
   cancel: 'Voltar à aplicação',

@@ -2,7 +2,16 @@ import type { SsoSituation } from '../../domain/sso-code.js'
 import type { Saying } from '../browser/page-data.js'
 
 /** The headings of a page of a sign-in. */
-export type SsoHeading = 'name' | 'type' | 'enroll' | 'security-code' | 'password' | 'trouble' | 'refused' | 'passed'
+export type SsoHeading =
+  | 'name'
+  | 'type'
+  | 'enroll'
+  | 'later'
+  | 'security-code'
+  | 'password'
+  | 'trouble'
+  | 'refused'
+  | 'passed'
 
 /** The texts of the bridge in one language. */
 export interface SsoTexts {
@@ -19,6 +28,8 @@ export interface SsoTexts {
   readonly wait: string
   /** `{minutes}`. */
   readonly locked: string
+  /** `{when}`, such as `in 20 hours`. */
+  readonly later: string
   readonly reset: string
   readonly retry: string
   readonly cancel: string
