@@ -9,6 +9,8 @@ import { handOf } from './hand.js'
 import { customerSite, focused, linkAddress, openPage, picture, seriousFindings } from './pages.js'
 
 const LANGUAGES = ['en', 'fr', 'de', 'es', 'it', 'pt', 'nl']
+/** No pattern is taken, for whichever reason. */
+const NOT_NOW = /^No more words can be taken right now. Please open this page again in \d+ minutes\.$/
 const PHONE = { viewport: { width: 360, height: 740 }, deviceScaleFactor: 2 }
 
 describe.skipIf(!hasChromium)('the page of a profile link', { timeout: 120_000 }, () => {
@@ -217,9 +219,36 @@ describe.skipIf(!hasChromium)('the page of a profile link', { timeout: 120_000 }
     await later.words(handOf(7))
     await later.page.keyboard.press('Enter')
     await later.page.locator('#why').waitFor()
-    expect(await later.page.locator('#why').textContent()).toMatch(/again in 10 min/)
+    expect(await later.page.locator('#why').textContent()).toMatch(NOT_NOW)
     await picture(later.page, '10-too-many')
     await later.close()
+  })
+
+  it('thanks for a pattern under a policy with hours between them, and accuses nobody who comes back too early', async () => {
+    const policy = (await service.dashboard('GET', '/default-policy')).json.data
+    const enrollment = (minHoursBetween: number) =>
+      service.dashboard('PUT', `/policies/${policy.id}`, { body: { ...policy, enrollment: { minHoursBetween } } })
+    await enrollment(20)
+    const key = await keyOf('create', 'early')
+    const followed = await open(key)
+    const why = followed.page.locator('#why')
+    const hand = handOf(8)
+    await followed.pattern(hand)
+    await why.waitFor()
+    expect(await why.textContent()).toMatch(/^Thank you, .* Please open this link again in 20 hours\.$/)
+    await database.asSystem(
+      (sql) => sql`
+        update keystride.reference_pattern r set created_at = clock_timestamp() - interval '20 hours' + interval '10 minutes'
+        from keystride.member m where m.id = r.member_id and m.member_ref = 'early'`,
+    )
+    await followed.page.locator('#retry').click()
+    await expect.poll(followed.count).toBe('Pattern 2 of 5')
+    await followed.pattern(hand)
+    await why.waitFor()
+    expect(await why.textContent()).toMatch(NOT_NOW)
+    await picture(followed.page, '14-too-early')
+    await followed.close()
+    await enrollment(0)
   })
 
   it('works with the keyboard alone, and has no serious accessibility finding in either scheme, on desktop and phone', async () => {

@@ -1,13 +1,9 @@
 /** The hosted page of a profile link. */
 import type { LinkPageData, PatternsSoFar } from './page-data.js'
-import { at, filled, onPattern, type TypingPattern, typing } from './typing.js'
+import { at, filled, onPattern, type TypingPattern, typing, waitOf, whenText } from './typing.js'
 
 /** Time to read the destination before the redirect. No measurement behind it. */
 const LEAVING_AFTER_MS = 4_000
-const MINUTE_S = 60
-const HOUR_S = 3600
-/** Longest wait after refused patterns; only the policy's time between the patterns of an enrollment is longer. */
-const REFUSED_S = 15 * MINUTE_S
 
 interface Answer extends PatternsSoFar {
   readonly success: boolean
@@ -39,22 +35,17 @@ async function send(pattern: TypingPattern): Promise<void> {
   const answer = (await response.json()) as Answer // the service's own
   if (answer.success) {
     if (answer.completed) finish(answer.redirectTo)
-    else if (answer.retryAfterSeconds > 0) stop(waiting(answer.retryAfterSeconds))
+    else if (answer.retryAfterSeconds > 0) stop(filled(texts.later, { when: whenText(answer.retryAfterSeconds) }))
     else {
       progress(answer)
       typing.say(texts.saved)
       typing.focus()
     }
   } else if (response.status === 422) typing.again(answer.reason)
-  else if (response.status === 429) {
-    const waitS = Number(response.headers.get('retry-after') ?? MINUTE_S)
-    stop(waitS > REFUSED_S ? waiting(waitS) : filled(texts.wait, { minutes: Math.ceil(waitS / MINUTE_S) }))
-  }
+  else if (response.status === 429) stop(filled(texts.wait, { when: whenText(waitOf(response)) }))
   // The link has ended or needs no more patterns: the reloaded page says so.
   else location.reload()
 }
-
-const waiting = (seconds: number): string => filled(texts.later, { hours: Math.ceil(seconds / HOUR_S) })
 
 /** Null if no answer arrived. */
 async function post(pattern: TypingPattern): Promise<Response | null> {

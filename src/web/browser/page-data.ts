@@ -3,9 +3,12 @@
 /** Texts about the typing form that are the page's own: `<keystride-typing>` brings the others. Braces hold placeholders. */
 export interface TypingTexts {
   readonly next: string
-  /** `{minutes}`. */
+  /**
+   * No pattern is taken until `{when}`, such as `in 10 minutes`: after too many refused ones, or in the interval of the policy. The
+   * answer does not say which, so this is true in both cases.
+   */
   readonly wait: string
-  /** `{hours}`. */
+  /** The pattern was stored, and the next one is taken `{when}`. */
   readonly later: string
   readonly trouble: string
   readonly retry: string

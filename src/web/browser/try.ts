@@ -1,6 +1,6 @@
 /** The page for trying the product. */
 import type { PatternsSoFar, TryPageData } from './page-data.js'
-import { at, filled, onPattern, type TypingPattern, typing } from './typing.js'
+import { at, filled, onPattern, type TypingPattern, typing, waitOf, whenText } from './typing.js'
 
 interface Refused {
   readonly success: boolean
@@ -50,6 +50,7 @@ async function ask<A extends Refused>(name: string, body = ''): Promise<A | null
     const answer = (await response.json()) as A // the service's own
     if (answer.success) return answer
     if (response.status === 422) typing.again(answer.reason)
+    else if (response.status === 429) stop(filled(texts.wait, { when: whenText(waitOf(response)) }))
     else stop(texts.trouble)
   } catch {
     stop(texts.trouble)

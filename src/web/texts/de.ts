@@ -18,9 +18,9 @@ export const de: Texts = {
   typing: {
     next: 'Weiter',
     saved: 'Danke. Hier sind die nächsten Wörter.',
-    wait: 'Das waren ein paar Versuche zu viel. Bitte öffnen Sie den Link in {minutes} Min. wieder.',
+    wait: 'Zurzeit können keine weiteren Wörter angenommen werden. Bitte öffnen Sie diese Seite {when} wieder.',
     later:
-      'Danke, das war vorerst alles: Dieses Profil wird an mehreren Tagen getippt. Bitte öffnen Sie den Link in {hours} Std. wieder.',
+      'Danke, das war vorerst alles: Dieses Profil wird an mehreren Tagen getippt. Bitte öffnen Sie den Link {when} wieder.',
     trouble: 'Der Dienst war nicht zu erreichen. Was Sie abgeschlossen haben, bleibt erhalten.',
     retry: 'Noch einmal versuchen',
   },

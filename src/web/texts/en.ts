@@ -18,9 +18,9 @@ export const en: Texts = {
   typing: {
     next: 'Continue',
     saved: 'Got it. Here are the next words.',
-    wait: 'That was a few tries too many. Please open this link again in {minutes} min.',
+    wait: 'No more words can be taken right now. Please open this page again {when}.',
     later:
-      'Thank you, that was the last one for now: this profile is typed on several days. Please open this link again in {hours} h.',
+      'Thank you, that was the last one for now: this profile is typed on several days. Please open this link again {when}.',
     trouble: 'The service could not be reached. What you completed is kept.',
     retry: 'Try again',
   },

@@ -18,9 +18,9 @@ export const es: Texts = {
   typing: {
     next: 'Continuar',
     saved: 'Listo. Aquí están las siguientes palabras.',
-    wait: 'Han sido demasiados intentos. Por favor, abra este enlace de nuevo en {minutes} min.',
+    wait: 'Por ahora no se pueden aceptar más palabras. Por favor, abra esta página de nuevo {when}.',
     later:
-      'Gracias, eso es todo por ahora: este perfil se escribe en varios días. Por favor, abra este enlace de nuevo en {hours} h.',
+      'Gracias, eso es todo por ahora: este perfil se escribe en varios días. Por favor, abra este enlace de nuevo {when}.',
     trouble: 'No se pudo contactar con el servicio. Lo que ya terminó se conserva.',
     retry: 'Intentar de nuevo',
   },

@@ -18,9 +18,9 @@ export const fr: Texts = {
   typing: {
     next: 'Continuer',
     saved: 'C’est noté. Voici les mots suivants.',
-    wait: 'Cela fait quelques essais de trop. Merci de rouvrir ce lien dans {minutes} min.',
+    wait: 'Aucune autre saisie n’est possible pour l’instant. Merci de rouvrir cette page {when}.',
     later:
-      'Merci, c’était la dernière saisie pour l’instant : ce profil se tape sur plusieurs jours. Merci de rouvrir ce lien dans {hours} h.',
+      'Merci, c’était la dernière saisie pour l’instant : ce profil se tape sur plusieurs jours. Merci de rouvrir ce lien {when}.',
     trouble: 'Le service est injoignable. Ce que vous avez terminé est conservé.',
     retry: 'Réessayer',
   },

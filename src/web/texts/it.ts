@@ -18,8 +18,8 @@ export const it: Texts = {
   typing: {
     next: 'Continua',
     saved: 'Fatto. Ecco le prossime parole.',
-    wait: 'Sono stati troppi tentativi. Riapra questo link fra {minutes} min.',
-    later: 'Grazie, per ora è tutto: questo profilo si digita in più giorni. Riapra questo link fra {hours} h.',
+    wait: 'Per ora non si possono accettare altre parole. Riapra questa pagina {when}.',
+    later: 'Grazie, per ora è tutto: questo profilo si digita in più giorni. Riapra questo link {when}.',
     trouble: 'Il servizio non è raggiungibile. Ciò che ha completato è conservato.',
     retry: 'Riprova',
   },

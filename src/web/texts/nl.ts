@@ -18,9 +18,9 @@ export const nl: Texts = {
   typing: {
     next: 'Verder',
     saved: 'Gelukt. Hier zijn de volgende woorden.',
-    wait: 'Dat waren een paar pogingen te veel. Open deze link over {minutes} min. opnieuw.',
+    wait: 'Op dit moment kunnen er geen woorden meer worden aangenomen. Open deze pagina {when} opnieuw.',
     later:
-      'Dank u, dat was voorlopig alles: dit profiel wordt op meerdere dagen getypt. Open deze link over {hours} u opnieuw.',
+      'Dank u, dat was voorlopig alles: dit profiel wordt op meerdere dagen getypt. Open deze link {when} opnieuw.',
     trouble: 'De dienst was niet bereikbaar. Wat u hebt afgerond, blijft bewaard.',
     retry: 'Opnieuw proberen',
   },

@@ -18,9 +18,9 @@ export const pt: Texts = {
   typing: {
     next: 'Continuar',
     saved: 'Pronto. Aqui estão as próximas palavras.',
-    wait: 'Foram tentativas a mais. Por favor, abra este link de novo dentro de {minutes} min.',
+    wait: 'De momento não é possível aceitar mais palavras. Por favor, abra esta página de novo {when}.',
     later:
-      'Obrigado, por agora é tudo: este perfil é escrito em vários dias. Por favor, abra este link de novo dentro de {hours} h.',
+      'Obrigado, por agora é tudo: este perfil é escrito em vários dias. Por favor, abra este link de novo {when}.',
     trouble: 'Não foi possível contactar o serviço. O que já concluiu fica guardado.',
     retry: 'Tentar de novo',
   },
