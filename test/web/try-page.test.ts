@@ -1,6 +1,7 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { LANGUAGES } from '../../src/domain/typing-words.js'
+import { connectPostgres } from '../../src/storage/postgres/connection/client.js'
 import { hasChromium, launch } from '../recorder/browser.js'
 import { freshDatabase } from '../servers/database.js'
 import { startService, type TestService } from '../service.js'
@@ -53,6 +54,20 @@ describe.skipIf(!hasChromium)('the page to try the product', { timeout: 180_000 
     await expect.poll(desk.count).toBe('Pattern 1 of 5')
     expect(await desk.page.locator('#touch').isVisible()).toBe(false)
     await desk.close()
+  })
+
+  it('says how long to wait after too many refused patterns', async () => {
+    const followed = await openPage(browser, `${service.auth}/try`)
+    await expect.poll(followed.count).toBe('Pattern 1 of 5')
+    const database = connectPostgres({ url: service.env.DATABASE_URL ?? '', max: 2, patience: 10 })
+    await database.asSystem(
+      (sql) => sql`update keystride.member set patterns_closed_until = clock_timestamp() + interval '10 minutes'`,
+    )
+    await database.close()
+    await followed.pattern(madeUpHand(32))
+    await followed.page.locator('#why').waitFor()
+    expect(await followed.page.locator('#why').textContent()).toMatch(/Please open this page again in \d+ minutes\.$/)
+    await followed.close()
   })
 
   const post = (name: string, key: string, headers: Record<string, string> = {}) =>
