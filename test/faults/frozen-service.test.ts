@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { administration } from '../../src/wiring/open-stores.js'
 import { LONG } from '../trust/figure.js'
-import { type On, startTwo, type TwoServices } from './two-services.js'
+import { type On, patiently, startTwo, type TwoServices } from './two-services.js'
 
 /** More callers than connections to the database, so that a transaction is always running. */
 const CALLERS = 16
@@ -19,11 +20,16 @@ const WARM_MS = 100
  */
 const FREE_WITHIN_MS = 5000
 const REFUSED_PAUSE_MS = 100
+/** Statements that the database has received end within this. */
+const RUNNING_MS = 100
 
 let two: TwoServices
 let names = 0
 beforeAll(async () => {
   two = await startTwo(null, { STORE_PATIENCE: '1' })
+  // Only under a strict quota does a creation wait for the headcount.
+  const strict = { mode: 'strict', accounts: 1_000_000 } as const
+  await patiently(() => administration(two.stores).setQuotas(two.organizationId, strict))
 }, 60_000)
 afterAll(() => two.close(), 60_000)
 
@@ -32,6 +38,23 @@ async function comeAndGo(on: On, over: () => boolean): Promise<void> {
   while (!over()) {
     const userRef = `passing-${names++}`
     for (const method of ['POST', 'DELETE']) await two.call(on, method, `/users/${userRef}`).catch(() => {})
+  }
+}
+
+/** Freezes the first process while it holds the lock of the headcount: about one freeze in four finds it so. Returns the time. */
+async function freezeWithLock(): Promise<number> {
+  for (;;) {
+    await delay(WARM_MS)
+    two.services[0].process.kill('SIGSTOP')
+    const from = performance.now()
+    await delay(RUNNING_MS)
+    const locks = await two.query(
+      `select from pg_locks where locktype = 'advisory' and granted
+        and classid::bigint << 32 | objid::bigint = keystride.headcount_line($1)`,
+      [two.organizationId],
+    )
+    if (locks.length > 0) return from
+    two.services[0].process.kill('SIGCONT')
   }
 }
 
@@ -45,9 +68,7 @@ describe('a process that freezes during transactions', () => {
       for (let n = 0; n < FREEZES; n++) {
         let over = false
         const callers = Array.from({ length: CALLERS }, () => comeAndGo(0, () => over))
-        await delay(WARM_MS)
-        two.services[0].process.kill('SIGSTOP')
-        const from = performance.now()
+        const from = await freezeWithLock()
         let freeAt = 0
         while (performance.now() - from < FROZEN_MS) {
           const { status } = await two.call(1, 'POST', `/users/stays-${names++}`)
