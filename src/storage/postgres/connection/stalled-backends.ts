@@ -6,9 +6,11 @@ export const APPLICATION_NAME = 'keystride'
 export const LONG_NAME = 'keystride long'
 /** Interval of the search for stalled connections while calls are refused. */
 const LOOK_EVERY_MS = 250
+/** A refused call's own statement is only now old enough for the search; after this time it is. */
+const LOOK_AGAIN_MS = 300
 
 interface StalledSearch {
-  /** Looks for stalled connections, unless it did so lately. Never rejects. */
+  /** Looks for stalled connections, unless it did so lately, and again a moment later. Never rejects. */
   look(): Promise<void>
   stop(): void
 }
@@ -25,24 +27,35 @@ export function createStalledSearch(end: () => Promise<Stalled>, log: (line: str
   let lookedAt = Number.NEGATIVE_INFINITY
   let looking = false
   let stopped = false
+  let again: NodeJS.Timeout | undefined
+
+  async function search(): Promise<void> {
+    if (looking) return
+    lookedAt = performance.now()
+    looking = true
+    try {
+      const { ended, canceled } = await end()
+      if (ended > 0)
+        log(`postgres: ended ${ended} connections whose client had described a statement and not executed it`)
+      if (canceled > 0) log(`postgres: canceled ${canceled} statements that waited for a lock`)
+    } catch {
+      // The next refused call looks again.
+    } finally {
+      looking = false
+    }
+  }
   return {
     async look() {
-      if (looking || stopped || performance.now() - lookedAt < LOOK_EVERY_MS) return
-      lookedAt = performance.now()
-      looking = true
-      try {
-        const { ended, canceled } = await end()
-        if (ended > 0)
-          log(`postgres: ended ${ended} connections whose client had described a statement and not executed it`)
-        if (canceled > 0) log(`postgres: canceled ${canceled} statements that waited for a lock`)
-      } catch {
-        // The next refused call looks again.
-      } finally {
-        looking = false
-      }
+      if (stopped) return
+      again ??= setTimeout(() => {
+        again = undefined
+        void search()
+      }, LOOK_AGAIN_MS).unref()
+      if (performance.now() - lookedAt >= LOOK_EVERY_MS) await search()
     },
     stop() {
       stopped = true
+      clearTimeout(again)
     },
   }
 }
@@ -62,8 +75,9 @@ export async function endStalled(sql: postgres.Sql, silentMs: number): Promise<S
     select wait_event_type = 'Lock' as "isLock",
       case wait_event_type when 'Lock' then pg_cancel_backend(pid) else pg_terminate_backend(pid) end
     from pg_stat_activity
-    where application_name = ${APPLICATION_NAME} and datname = current_database() and usename = session_user
-      and state = 'active' and (wait_event_type = 'Lock' or wait_event = 'ClientRead' and backend_xid is not null)
+    where application_name in (${APPLICATION_NAME}, ${LONG_NAME}) and datname = current_database() and usename = session_user
+      and state = 'active' and (wait_event = 'ClientRead' and backend_xid is not null
+        or wait_event_type = 'Lock' and application_name = ${APPLICATION_NAME})
       and state_change < clock_timestamp() - make_interval(secs => ${silentMs / 1000})`
   const canceled = stalled.filter(({ isLock }) => isLock).length
   return { ended: stalled.length - canceled, canceled }
