@@ -23,7 +23,8 @@ beforeAll(async () => {
   fresh = await freshDatabase()
   await start()
   database = connectPostgres({ url: fresh.url, max: 3, patience: 10 })
-  keystride = keystrideWith(service.env)
+  // A deletion waits for the statements of requests, which a patient service lets take longer.
+  keystride = keystrideWith({ ...service.env, STORE_PATIENCE: '1' })
 })
 afterAll(async () => {
   await database?.close()
@@ -149,7 +150,7 @@ async function redisKeysOf(organizationId: string): Promise<string[]> {
 /** Runs `organization delete` with `lines` on standard input. */
 const deleteAnswering = (organizationId: string, lines: string) =>
   new Promise<{ status: number; stdout: string; stderr: string }>((resolve) => {
-    const env = { ...process.env, ...service.env }
+    const env = { ...process.env, ...service.env, STORE_PATIENCE: '1' }
     const child = execFile(
       process.execPath,
       [command, 'organization', 'delete', organizationId],

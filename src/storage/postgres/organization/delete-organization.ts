@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Database, Transaction } from '../connection/client.js'
+import { STATEMENT_TIMEOUT_MS } from '../connection/transaction.js'
 
 /**
  * Tables with rows of an organization, those that refer to others first. The rows of `usage_event` and `erasure`, which are
@@ -41,8 +42,8 @@ const TABLES = [
 
 /** A batch takes about 0.1 s; accounts cost most, with a row of the ledger each. No measurement on a large deployment. */
 const BATCH = 500
-/** A revoked key is refused everywhere within 1 s, and a statement of a request ends within 1 s, times STORE_PATIENCE. */
-const IN_FLIGHT_MS = 2500
+/** A revoked key is refused everywhere within 1 s; half a second more is for a slow machine. */
+const REVOKED_MS = 1500
 /** The last transaction deletes the ledger, which has a row for each creation and deletion of an account. */
 const LAST_MS = 10 * 60_000
 
@@ -58,7 +59,7 @@ export async function deleteOrganization(database: Database, organizationId: str
     return count === 1
   })
   if (!known) return false
-  await delay(IN_FLIGHT_MS * database.patience)
+  await delay(REVOKED_MS + STATEMENT_TIMEOUT_MS * database.patience)
   for (const table of TABLES)
     while ((await database.asSystem((sql) => deleteRows(sql, organizationId, table, BATCH))) === BATCH);
   await database.asSystem(
