@@ -3,6 +3,8 @@ import type { Scoring } from './scoring.js'
 /** Kinds of device (`readUserAgent`) that people mostly type on without a keyboard. */
 const TOUCH_KINDS: ReadonlySet<string | null> = new Set(['mobile', 'tablet'])
 
+export const isTouchScreen = (kind: string | null): boolean => TOUCH_KINDS.has(kind)
+
 /**
  * Refuses patterns from phones and tablets: the model was fitted on keyboards only, so its confidence in a touch screen would be
  * a guess. The device is as the pattern's `d` describes it; a pattern that describes none is scored.
@@ -10,7 +12,7 @@ const TOUCH_KINDS: ReadonlySet<string | null> = new Set(['mobile', 'tablet'])
 export const withoutTouchScreens = (scoring: Scoring): Scoring => ({
   async score(task) {
     const result = await scoring.score(task)
-    const isTouched = result.ok && TOUCH_KINDS.has(result.reading.metadata.device?.kind ?? null)
+    const isTouched = result.ok && isTouchScreen(result.reading.metadata.device?.kind ?? null)
     return isTouched ? { ok: false, message: MESSAGE, touched: result.reading } : result
   },
   memoryBytes: () => scoring.memoryBytes(),

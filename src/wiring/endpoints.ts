@@ -14,6 +14,7 @@ import type { Api, PlainEndpoint, Probe, ServerNeeds } from '../http/server-type
 import type { Config } from '../process/config.js'
 import { version } from '../process/version.js'
 import { packageRoot } from '../scoring/artifacts.js'
+import { isTouchScreen } from '../scoring/touch-screens.js'
 import { traceOf } from '../scoring/trace.js'
 import { readUserAgent } from '../scoring/user-agent.js'
 import { guidePage, type PageLink, strayPage } from '../web/guide-page.js'
@@ -96,7 +97,7 @@ export function pages(config: Config, services: Services, stores: Stores): Plain
 /** The decision of `withoutTouchScreens`, before anything is typed: a pattern's `d` has the user agent of the browser. */
 function refusesTouchScreens({ touchScreens }: Config): RefusesDevice {
   if (touchScreens === 'accept') return () => false
-  return (userAgent) => ['mobile', 'tablet'].includes(readUserAgent(userAgent).kind ?? '')
+  return (userAgent) => isTouchScreen(readUserAgent(userAgent).kind)
 }
 
 /** The operators' console. Without the role `links` there is no guide at `/`, so `/` leads to the console. */

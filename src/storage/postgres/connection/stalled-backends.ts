@@ -6,7 +6,7 @@ export const APPLICATION_NAME = 'keystride'
 export const LONG_NAME = 'keystride long'
 /** Interval of the search for stalled connections while calls are refused. */
 const LOOK_EVERY_MS = 250
-/** A refused call's own statement is only now old enough for the search; after this time it is. */
+/** When a call is refused, its statement is a moment too young for the search, and no later call may follow. */
 const LOOK_AGAIN_MS = 300
 
 interface StalledSearch {
