@@ -153,11 +153,9 @@ async function judge({ victim, load, status }: Watched, fault: Fault, times: Tim
   const waited = (given: readonly Answer[]) => given.map(({ askedAt, ms }) => ms - Math.max(0, hurtAt - askedAt))
   const p99 = quantile(waited(refused), 0.99)
   const slowest = Math.max(...waited(since))
-  // `/status` uses no store, so its time is the delay by the machine and this client in one turn of the event loop. A
-  // measured call takes a few turns.
   const asked = status.seen.filter(({ askedAt }) => askedAt >= hurtAt)
-  const slowestStatus = Math.max(...asked.map(({ askedAt, answeredAt }) => answeredAt - askedAt))
-  const noise = 2 * slowestStatus
+  const slowestStatus = slowestOf(asked)
+  const noise = noiseOf(asked)
 
   const row: Figures = { fault: name, sessions: victim.name }
   let held = true
@@ -205,7 +203,16 @@ interface Seen {
   readonly status: string
 }
 
-function watchStatus({ service, apikey }: Victim) {
+const slowestOf = (seen: readonly Seen[]) => Math.max(0, ...seen.map(({ askedAt, answeredAt }) => answeredAt - askedAt))
+
+/**
+ * Delay of a measured call by the machine, ms. `/status` uses no store, so its time is the delay by the machine and
+ * this client in one turn of the event loop. A measured call takes a few turns.
+ */
+export const noiseOf = (seen: readonly Seen[]) => 2 * slowestOf(seen)
+
+/** Asks for the status again and again. */
+export function watchStatus({ service, apikey }: Victim) {
   const seen: Seen[] = []
   const ask = client(service.core, apikey)
   let over = false
