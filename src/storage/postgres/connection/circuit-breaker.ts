@@ -31,7 +31,7 @@ export interface CallOptions {
   readonly probe?: boolean
   /** Milliseconds the call may take; 1,200 by default. */
   readonly patienceMs?: number
-  /** A call that may work long. Together they take at most a third of the connections. */
+  /** A read that may take long. Together they take at most a third of the connections. */
   readonly slow?: boolean
 }
 

@@ -33,7 +33,7 @@ export interface Database {
   readonly patience: number
   /** Connection string of the server in use, for separate connections. */
   server(): string
-  /** Waits up to 5 s for running work. */
+  /** Waits up to 5 s times STORE_PATIENCE for running work. */
   close(): Promise<void>
 }
 
@@ -42,6 +42,8 @@ interface ScopedOptions {
   readonly durable?: boolean
   /** Milliseconds that a statement may take, for one that takes long. Default 1,000 times STORE_PATIENCE. */
   readonly statementMs?: number
+  /** For a long read: such calls together take at most a third of the connections. Default false. */
+  readonly slow?: boolean
 }
 
 interface PostgresOptions {
@@ -73,7 +75,7 @@ const SYSTEM_PATIENCE_MS = 3000
 export function connectPostgres(options: PostgresOptions): Database {
   const { run, probe, server, close } = createRunner(options)
   const { patience = 1 } = options
-  /** The limit of a long statement is for its work and not for a late database, so patience does not multiply it. */
+  /** The limit of a long statement is for its work and not for a late database: patience does not multiply it. */
   const limitsOf = (long: number | undefined) => ({
     statementMs: long ?? STATEMENT_TIMEOUT_MS * patience,
     idleMs: IDLE_TIMEOUT_MS * patience,
@@ -81,11 +83,11 @@ export function connectPostgres(options: PostgresOptions): Database {
   })
   const scoped =
     (byKey: boolean): Database['scoped'] =>
-    (organizationId, work, { durable = true, statementMs: long } = {}) =>
+    (organizationId, work, { durable = true, statementMs: long, slow = false } = {}) =>
       run(
         (sql, call) =>
           transact(sql, { role: 'keystride_app', organizationId, durable, ...limitsOf(long), byKey }, call, work),
-        long === undefined ? undefined : { patienceMs: long + 200, slow: true },
+        { slow, ...(long === undefined ? {} : { patienceMs: long + 200 }) },
       )
   return {
     scoped: scoped(false),
@@ -93,7 +95,6 @@ export function connectPostgres(options: PostgresOptions): Database {
     asSystem: (work, { statementMs: long } = {}) =>
       run((sql, call) => transact(sql, { ...SYSTEM, ...limitsOf(long) }, call, work), {
         patienceMs: Math.max(SYSTEM_PATIENCE_MS, (long ?? 0) + 200),
-        slow: long !== undefined,
       }),
     call: (work, options) => run((sql, call) => call.exchange(work(sql)), options),
     ping: probe,

@@ -50,7 +50,7 @@ export function usersTable(database: Database, organizationId: string, window: T
         if (after?.until.getTime() === span?.until.getTime()) return rows.map(toUser)
       }
     },
-    { statementMs: STATEMENT_MS },
+    { statementMs: STATEMENT_MS, slow: true },
   )
 }
 

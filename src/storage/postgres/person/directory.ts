@@ -38,7 +38,7 @@ export function postgresDirectory(database: Database): Directory {
             return { account: toAccount(row), members: own.map(toMember) }
           })
         },
-        { statementMs: STATEMENT_MS },
+        { statementMs: STATEMENT_MS, slow: true },
       ),
 
     count: (organizationId, filter) =>
@@ -53,7 +53,7 @@ export function postgresDirectory(database: Database): Directory {
                 select count(*)::int as n from keystride.account a where ${having(sql, organizationId, filter)}`
           return row?.n ?? 0
         },
-        { statementMs: STATEMENT_MS },
+        { statementMs: STATEMENT_MS, slow: true },
       ),
 
     search: (organizationId, text, limit) =>
