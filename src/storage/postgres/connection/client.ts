@@ -40,7 +40,7 @@ export interface Database {
 interface ScopedOptions {
   /** False lets the commit return before it is on disk: for data that a crash may lose. Default true. */
   readonly durable?: boolean
-  /** Milliseconds that a statement may take, for one that takes long. Default 1,000 times STORE_PATIENCE. */
+  /** Milliseconds that a statement may take, for one that takes long. At least, and by default, 1,000 times STORE_PATIENCE. */
   readonly statementMs?: number
   /** For a long read: such calls together take at most a third of the connections. Default false. */
   readonly slow?: boolean
@@ -77,7 +77,7 @@ export function connectPostgres(options: PostgresOptions): Database {
   const { patience = 1 } = options
   /** The limit of a long statement is for its work and not for a late database: patience does not multiply it. */
   const limitsOf = (long: number | undefined) => ({
-    statementMs: long ?? STATEMENT_TIMEOUT_MS * patience,
+    statementMs: Math.max(long ?? 0, STATEMENT_TIMEOUT_MS * patience),
     idleMs: IDLE_TIMEOUT_MS * patience,
     long: long !== undefined,
   })

@@ -126,6 +126,21 @@ describe('the database client', () => {
     await wide.close()
   })
 
+  it('gives a long statement its own limit, and never less than a usual statement', async () => {
+    const limits = async (patience: number) => {
+      const one = connectPostgres({ url: fresh.url, max: 2, patience })
+      const limit = async (options: { statementMs?: number }) => {
+        const [row] = await one.scoped(org, (sql) => sql`select current_setting('statement_timeout') as limit`, options)
+        return row?.limit
+      }
+      const found = [await limit({}), await limit({ statementMs: 5000 }), await limit({ statementMs: 60_000 })]
+      await one.close()
+      return found
+    }
+    expect(await limits(1)).toEqual(['1s', '5s', '1min'])
+    expect(await limits(10)).toEqual(['10s', '10s', '1min'])
+  })
+
   it('fails its ping on a server that takes no writes', async () => {
     await database.ping()
     await database.call((sql) => sql`select set_config('default_transaction_read_only', 'on', false)`)
