@@ -96,24 +96,46 @@ describe.skipIf(!hasChromium || !hasApache || !hasSlapd)(
     /** A new browser at the page that Apache protects. */
     async function visit(options: Parameters<Browser['newContext']>[0] = {}) {
       const { page, close } = await openPage(browser, site.url, { reducedMotion: 'reduce', ...options })
+      /** Types the words of the page; again if taken for a machine while enrolling. */
+      const types = async (name: Name, who: MadeUpPerson = person(SEEDS[name]), tempo = 1) => {
+        const text = (await page.locator('#words li').allTextContents()).join(' ')
+        await page.locator('#typed').focus()
+        await (await keySender(page)).types(who.types(text, typed++, { tempo }).kevt as unknown as Stroke[])
+        const loaded = page.waitForEvent('load')
+        await page.keyboard.press('Enter')
+        await loaded
+      }
       return {
         page,
         close,
-        /** Types the words of the page; again if taken for a machine while enrolling. */
-        async types(name: Name, who: MadeUpPerson = person(SEEDS[name]), tempo = 1) {
-          const text = (await page.locator('#words li').allTextContents()).join(' ')
-          await page.locator('#typed').focus()
-          await (await keySender(page)).types(who.types(text, typed++, { tempo }).kevt as unknown as Stroke[])
-          const loaded = page.waitForEvent('load')
-          await page.keyboard.press('Enter')
-          await loaded
+        types,
+        /**
+         * Types until the browser comes to the address. One pattern in fifty is classified as a machine's, which ends a sign-in: begins
+         * again then, up to five times.
+         */
+        async signsIn(name: Name, address = site.url, begins: () => Promise<unknown> = () => begin(page, name)) {
+          for (let tries = 1; ; tries++) {
+            await types(name)
+            const arrived = page.waitForURL(address).then(() => true)
+            const noted = page.locator('.notice small').waitFor()
+            if (await Promise.race([arrived, noted.then(() => false)])) return
+            expect(tries, `not recognized: ${await codeOf(page)}`).toBeLessThan(5)
+            await begins()
+          }
         },
       }
     }
     let typed = 1
+    /** Comes to the page that asks a person to type, in a browser that has no cookies. */
+    async function begin(page: Page, name: Name) {
+      // Apache keeps seven sign-ins in progress at most.
+      await page.context().clearCookies()
+      await page.goto(site.url)
+      await enters(page, name)
+    }
 
     it('proves a new person by mail, enrolls by typing, and opens the page', async () => {
-      const { page, close, types } = await visit()
+      const { page, close, types, signsIn } = await visit()
       expect(await page.locator('h1').textContent()).toBe('Sign in')
       await looksRight(page, 'sso-01-name')
       await enters(page, 'eda')
@@ -134,8 +156,7 @@ describe.skipIf(!hasChromium || !hasApache || !hasSlapd)(
       }
       expect(await page.locator('h1').textContent()).toBe('Type to sign in')
       await looksRight(page, 'sso-06-type')
-      await types('ada')
-      await page.waitForURL(site.url)
+      await signsIn('ada')
       expect(await page.locator('h1').textContent()).toBe('Welcome, The person ada')
       expect(site.latest()).toMatchObject({
         oidc_claim_sub: 'ada',
@@ -148,11 +169,10 @@ describe.skipIf(!hasChromium || !hasApache || !hasSlapd)(
 
     it('signs out at Apache and at the bridge', async () => {
       await enrolled({ ...world, mail }, bridge, 'gus', SEEDS.gus)
-      const { page, close, types } = await visit()
+      const { page, close, signsIn } = await visit()
       const signIn = async () => {
         await enters(page, 'gus')
-        await types('gus')
-        await page.waitForURL(site.url)
+        await signsIn('gus')
       }
       await signIn()
       await page.goto(`${site.url}oidc/callback?logout=${encodeURIComponent(`${site.url}bye`)}`)
@@ -176,9 +196,7 @@ describe.skipIf(!hasChromium || !hasApache || !hasSlapd)(
       const { page, close, types } = await visit()
       // Ever faster, so ever less like the profile.
       for (let n = 1; n < 24 && (await codeOf(page)) !== '(110)'; n++) {
-        await page.context().clearCookies()
-        await page.goto(site.url)
-        await enters(page, 'dora')
+        await begin(page, 'dora')
         await types('dora', who, 1 - 0.015 * n)
       }
       await changePolicy(world.service, { decision_threshold: 0.5, priority: 'balanced', contextual_influence: 0.2 })
@@ -200,10 +218,7 @@ describe.skipIf(!hasChromium || !hasApache || !hasSlapd)(
       await enrolled({ ...world, mail }, bridge, 'emil', SEEDS.emil)
       const { page, close, types } = await visit()
       for (let n = 0; n < 6 && (await codeOf(page)) !== '(109)'; n++) {
-        // Apache keeps seven sign-ins in progress at most.
-        await page.context().clearCookies()
-        await page.goto(site.url)
-        await enters(page, 'emil')
+        await begin(page, 'emil')
         // Uncertain typing may lock a person before the first refusal.
         if ((await codeOf(page)) !== '(109)') await types('emil', person(9000 + n), 2)
       }
@@ -265,7 +280,7 @@ describe.skipIf(!hasChromium || !hasApache || !hasSlapd)(
 
     it('posts the ID token to a provider that takes it by form', async () => {
       await enrolled({ ...world, mail }, bridge, 'hal', SEEDS.hal)
-      const { page, close, types } = await visit()
+      const { page, close, signsIn } = await visit()
       let posted = ''
       await page.route(ENTRA, async (route) => {
         posted = route.request().postData() ?? ''
@@ -281,9 +296,9 @@ describe.skipIf(!hasChromium || !hasApache || !hasSlapd)(
         nonce: 'a nonce',
         login_hint: 'hal',
       }
-      await page.goto(`${bridge.issuer}/auth?${new URLSearchParams(asked)}`)
-      await types('hal')
-      await page.waitForURL(ENTRA)
+      const begins = () => page.goto(`${bridge.issuer}/auth?${new URLSearchParams(asked)}`)
+      await begins()
+      await signsIn('hal', ENTRA, begins)
       const form = new URLSearchParams(posted)
       expect(form.get('state')).toBe('a state')
       expect(decodeJwt(form.get('id_token') ?? '')).toMatchObject({ sub: 'hal', nonce: 'a nonce', amr: ['typing'] })

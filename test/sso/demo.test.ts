@@ -30,9 +30,12 @@ it.skipIf(!hasChromium)(
       const wiki = /The wiki: (\S+)/.exec(service.output())?.[1] ?? ''
       const { page, close } = await openPage(browser, wiki)
       await picture(page, 'sso-30-wiki')
-      await page.getByRole('link', { name: 'Sign in by typing' }).click()
-      await page.getByLabel('User name').fill('ann')
-      await page.getByRole('button', { name: 'Continue' }).click()
+      const begins = async () => {
+        await page.getByRole('link', { name: 'Sign in by typing' }).click()
+        await page.getByLabel('User name').fill('ann')
+        await page.getByRole('button', { name: 'Continue' }).click()
+      }
+      await begins()
       await page.getByRole('button', { name: 'Send me a one-time password' }).click()
       await page.getByLabel('Six digits').waitFor()
       await expect.poll(service.output, PATIENCE).toMatch(/The mail to ann has the one-time password \d{6}/)
@@ -41,6 +44,12 @@ it.skipIf(!hasChromium)(
       await page.getByRole('heading', { name: 'Let us learn how you type' }).waitFor()
       const who = person(81)
       for (let n = 0; n < 14 && !page.url().startsWith(wiki); n++) {
+        // One pattern in fifty is classified as a machine's, which ends a sign-in.
+        if ((await page.locator('#typed').count()) === 0) {
+          await page.goto(wiki)
+          await begins()
+          await page.locator('#typed').waitFor()
+        }
         const words = (await page.locator('#words li').allTextContents()).join(' ')
         await page.locator('#typed').focus()
         await (await keySender(page)).types(who.types(words, n).kevt as unknown as Stroke[])

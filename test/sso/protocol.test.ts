@@ -22,6 +22,7 @@ import {
   enrolled,
   openWorld,
   relyingParty,
+  signInByTyping,
   someone,
   startBridge,
   tokensOf,
@@ -84,14 +85,7 @@ describe('single sign-on keeps the rules of', { timeout: 240_000 }, () => {
     await world.close()
   })
 
-  const signedIn = async (at: Bridge, more: Record<string, string> = {}) => {
-    for (let tries = 0; ; tries++) {
-      const sign = await beginSignIn(at, 'ann', more)
-      if (sign.visitor.at.includes('localhost:9')) return sign
-      await sign.visitor.types(who)
-      if (sign.visitor.at.includes('localhost:9') || tries > 4) return sign
-    }
-  }
+  const signedIn = (at: Bridge, more: Record<string, string> = {}) => signInByTyping(at, 'ann', who, more)
   /** Another authorization in the browser of a session. */
   const askAgain = async (visitor: Visitor, party: oidc.Configuration, more: Record<string, string> = {}) => {
     const asked = await ask(party, more)
@@ -360,8 +354,7 @@ describe('single sign-on keeps the rules of', { timeout: 240_000 }, () => {
     })
 
     it('Core 3.1.2.1: a request that is only begun does not end the tokens of the sign-in before', async () => {
-      const sign = await beginSignIn(bridge, 'ann')
-      await sign.visitor.types(who)
+      const sign = await signedIn(bridge)
       const tokens = await tokensOf(sign)
       await askAgain(sign.visitor, sign.party, { login_hint: 'ann' })
       expect(sign.visitor.title()).toBe('Type to sign in')
