@@ -29,6 +29,7 @@ export type RefusalKind =
   | 'bot-detected'
   | 'replay-detected'
   | 'profile-complete'
+  | 'too-soon'
   | 'typing-word-not-found'
   | 'link-unknown'
   | 'core-word'

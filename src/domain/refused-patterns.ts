@@ -9,13 +9,15 @@ export const REFUSED_PER_DAY = FAILURES_PER_DAY
 
 /**
  * Refusals that use a pattern up. Our choice: every final answer does. After a limit, a shed request or an outage
- * (429, 5xx) the same request may be repeated, so these are not listed. A body that `pattern-invalid` refuses may be a sound pattern
+ * (429, 5xx) the same request may be repeated, so these are not listed. A pattern that is `too-soon` is used up, because the
+ * next one is typed hours later. A body that `pattern-invalid` refuses may be a sound pattern
  * from a touch screen.
  */
 export const USING_UP: readonly RefusalKind[] = [
   'session-missing',
   'member-mismatch',
   'profile-complete',
+  'too-soon',
   'pattern-invalid',
   'bot-detected',
   'replay-detected',

@@ -54,6 +54,7 @@ export const wireRefusals: Readonly<Record<RefusalKind, WireRefusal>> = {
   'security-code-weak': { status: 422, reason: 'invalid-data' },
   'bot-detected': { status: 422, reason: 'detection-bot' },
   'replay-detected': { status: 422, reason: 'fraud-detected' },
+  'too-soon': { status: 429, reason: 'quota-exceeded' },
   'rate-limited': { status: 429, reason: 'quota-exceeded' },
   'over-rate': { status: 429, reason: 'quota-exceeded' },
   internal: { status: 500, reason: 'internal-error' },
@@ -68,6 +69,7 @@ export const bodyLate: WireRefusal = { status: 408, reason: 'invalid-data' }
 export const retryAfterS: Readonly<Partial<Record<RefusalKind, number>>> = {
   degraded: 2,
   overloaded: 1,
+  'too-soon': 1,
   'rate-limited': 1,
   'over-rate': 1,
 }

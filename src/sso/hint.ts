@@ -8,12 +8,14 @@ export interface Hint {
   readonly name: string
 }
 
-/** Null: not a valid hint of the upstream provider. Throws if its keys cannot be fetched. */
+/** Null: not a valid hint of the upstream provider. Throws if its keys cannot be fetched or read. */
 export type HintReader = (token: string) => Promise<Hint | null>
 
 const WITHIN_MS = 3_000
 /** Entra may send a hint that has just expired. The hint names a person; typing still has to prove it. */
 const TOLERANCE_S = 600
+/** Codes of errors with the keys. `ERR_JOSE_GENERIC`: their address did not answer 200 with JSON. */
+const WITHOUT_KEYS = ['ERR_JOSE_GENERIC', 'ERR_JWKS_TIMEOUT', 'ERR_JWKS_INVALID']
 
 export function hintReader({
   issuer,
@@ -34,7 +36,7 @@ export function hintReader({
       const name = payload[claim]
       return typeof payload.sub === 'string' && typeof name === 'string' ? { sub: payload.sub, name } : null
     } catch (error) {
-      if (error instanceof errors.JOSEError && !(error instanceof errors.JWKSTimeout)) return null
+      if (error instanceof errors.JOSEError && !WITHOUT_KEYS.includes(error.code)) return null
       throw error
     }
   }

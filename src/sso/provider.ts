@@ -1,4 +1,5 @@
 import './runtime.js'
+import type { IncomingMessage } from 'node:http'
 import {
   type ClientMetadata,
   type Configuration,
@@ -50,8 +51,10 @@ export const ACR = { typing: 'urn:keystride:typing', password: 'urn:keystride:on
 /** Amr values (RFC 8176) without `amr` in a client's settings. The registry has none for typing. */
 export const AMR = { typing: ['typing'], password: ['otp'] } as const
 
-/** The parameter in which a verified `id_token_hint` travels inside; a request from outside cannot set it. */
+/** The parameter in which a verified `id_token_hint` travels inside. */
 export const HINT_PARAM = 'keystride_hint'
+/** Requests whose hint the request handler has verified. Every other request with this parameter is refused. */
+export const hintVerified = new WeakSet<IncomingMessage>()
 
 const MINUTE_S = 60
 const INTERACTION_S = 30 * MINUTE_S
@@ -125,7 +128,9 @@ const PROTOCOL: Configuration = {
   // To the logout addresses of the settings alone. Without its dispatcher, which refuses addresses of private networks.
   fetch: (url, { dispatcher: _, ...options } = {}) => fetch(url, options),
   extraParams: {
-    [HINT_PARAM]({ oidc }, value, client) {
+    [HINT_PARAM]({ oidc, req }, value, client) {
+      if (value !== undefined && !hintVerified.has(req))
+        throw new errors.InvalidRequest(`${HINT_PARAM} is no parameter of a request`)
       const { scope } = oidc.params ?? {}
       if (typeof scope !== 'string' || !scope.split(' ').includes('openid'))
         throw new errors.InvalidRequest('scope must contain openid')
@@ -253,10 +258,10 @@ function policyFor({ sessionMinutes }: SsoSettings, directory: PeopleDirectory |
 
 type Params = Readonly<Record<string, unknown>> | undefined
 
-/** The hint that the request handler has verified. */
+/** The verified hint. */
 export function hintOf(params: Params): Hint | null {
   const given = params?.[HINT_PARAM]
-  // Sound: the request handler writes it.
+  // Sound: only the request handler writes it.
   return typeof given === 'string' ? (JSON.parse(given) as Hint) : null
 }
 

@@ -6,7 +6,7 @@ import { ExpectedFault } from '../domain/expected-fault.js'
 import { claimedIssuer, type HintReader } from './hint.js'
 import type { Interactions } from './interactions.js'
 import { languageOf, unavailablePage } from './pages.js'
-import { HINT_PARAM } from './provider.js'
+import { HINT_PARAM, hintVerified } from './provider.js'
 import type { SsoSettings } from './settings.js'
 
 /** A file of the pages. */
@@ -53,7 +53,11 @@ export async function serveSso(needs: Needs): Promise<SsoServer> {
   const { settings, onError } = needs
   const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS }, (request, response) => {
     answer(needs, request, response).catch((error: unknown) => {
+      // The browser has gone: nobody reads an answer.
+      if (request.readableAborted) return
       if (!(error instanceof BadRequest)) onError(error)
+      // A browser that still sends a form would not see the answer.
+      request.resume()
       if (response.headersSent) return void response.destroy()
       const status = error instanceof BadRequest ? error.status : 503
       if (status === 503) return unavailable(needs, request, response)
@@ -106,7 +110,7 @@ class BadRequest extends Error {
 
 async function answer(needs: Needs, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { settings, interactions, assets } = needs
-  const url = new URL(request.url ?? '/', settings.issuer)
+  const url = addressOf(request, settings.issuer)
   const { pathname } = url
   const asset = assets.get(pathname)
   if (asset !== undefined) return sendAsset(request, response, asset)
@@ -124,6 +128,14 @@ async function answer(needs: Needs, request: IncomingMessage, response: ServerRe
   }
   if (pathname === '/auth' && needs.readHint !== null) await exchangeHint(needs.readHint, settings.issuer, request, url)
   await needs.provider().callback()(request, response)
+}
+
+function addressOf({ url = '/' }: IncomingMessage, issuer: string): URL {
+  try {
+    return new URL(url, issuer)
+  } catch {
+    throw new BadRequest(400, 'the path is not one of a URL')
+  }
 }
 
 /** `/livez` and `/readyz`, as at the service. */
@@ -169,8 +181,8 @@ function ipOf(request: IncomingMessage, proxies: number): string {
  */
 async function exchangeHint(read: HintReader, issuer: string, request: IncomingMessage, url: URL): Promise<void> {
   const parameters = request.method === 'POST' ? await formOf(request, AUTHORIZATION_BYTES_MAX) : url.searchParams
-  // Only this function sets it.
   parameters.delete(HINT_PARAM)
+  hintVerified.add(request)
   const [token] = parameters.getAll('id_token_hint')
   if (token !== undefined && claimedIssuer(token) !== issuer) {
     const hint = await read(token)
@@ -188,7 +200,7 @@ async function formOf(request: IncomingMessage, bytesMax: number): Promise<URLSe
   if (!/^application\/x-www-form-urlencoded\b/.test(type)) throw new BadRequest(415, 'expected a form')
   const parts: Buffer[] = []
   let bytes = 0
-  for await (const part of request as AsyncIterable<Buffer>) {
+  for await (const part of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     bytes += part.length
     if (bytes > bytesMax) throw new BadRequest(413, 'the form is too large')
     parts.push(part)

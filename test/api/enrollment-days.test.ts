@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { INVALID_PATTERNS_MAX } from '../../src/domain/invalid-patterns.js'
 import { DEFAULT_POLICY } from '../../src/domain/policy.js'
 import { connectPostgres, type Database } from '../../src/storage/postgres/connection/client.js'
 import { person } from '../../src/typist/made-up-person.js'
@@ -12,15 +13,19 @@ const SECONDS = HOURS * 3600
 describe('a policy with hours between the patterns of an enrollment', () => {
   let service: TestService
   let database: Database
+  let setHours: (hours: number) => Promise<void>
   beforeAll(async () => {
     const { url } = await freshDatabase()
     service = await startService(url, {})
     database = connectPostgres({ url, max: 2, patience: 10 })
     const { id } = (await service.dashboard('GET', '/default-policy')).json.data
-    const body = { ...DEFAULT_POLICY, enrollment: { minHoursBetween: HOURS }, groups: [] }
-    expect((await service.dashboard('PUT', `/policies/${id}`, { body })).json.data).toMatchObject({
-      enrollment: { minHoursBetween: HOURS },
-    })
+    setHours = async (minHoursBetween) => {
+      const body = { ...DEFAULT_POLICY, enrollment: { minHoursBetween }, groups: [] }
+      expect((await service.dashboard('PUT', `/policies/${id}`, { body })).json.data).toMatchObject({
+        enrollment: { minHoursBetween },
+      })
+    }
+    await setHours(HOURS)
   })
   afterAll(async () => {
     await service.close()
@@ -90,6 +95,52 @@ describe('a policy with hours between the patterns of an enrollment', () => {
         completed: n === 10,
         retryAfterSeconds: 0,
       })
+  })
+
+  it('remembers a pattern that came too early: it cannot be sent again', async () => {
+    await service.call('POST', '/users/dee')
+    const enroll = async (body: unknown) => {
+      const { session } = await service.bootstrap('dee')
+      return service.call('POST', '/users/dee/typing-patterns', { session, body })
+    }
+    let last: unknown
+    const remembering = (body: unknown) => {
+      last = body
+      return enroll(body)
+    }
+    expect((await type(4, remembering)).status).toBe(200)
+    expect((await type(4, remembering)).status).toBe(429)
+    await hoursPass('dee', HOURS)
+    expect(await enroll(last)).toMatchObject({ status: 422, json: { reason: 'fraud-detected' } })
+    expect((await type(4, enroll)).json).toMatchObject({ created: true, nPatternsRef: 2 })
+  })
+
+  it('counts patterns that come too early among those that are refused', async () => {
+    await service.call('POST', '/users/eli')
+    const { session } = await service.bootstrap('eli')
+    const send = (body: unknown) => service.call('POST', '/users/eli/typing-patterns', { session, body })
+    expect((await type(5, send)).status).toBe(200)
+    const messages = []
+    for (let n = 0; n <= INVALID_PATTERNS_MAX; n++) messages.push((await type(5, send)).json.message)
+    expect(messages[0]).toMatch(/time between the patterns/)
+    expect(messages[INVALID_PATTERNS_MAX]).toMatch(/too many/)
+  })
+
+  it('makes links to reset that outlive the hours between their patterns', async () => {
+    const reset = (body: object) => service.callLinks('POST', '/api/links/reset-profile/cy', { body })
+    expect((await reset({})).json.expiresIn).toBe(4 * SECONDS + 86_400)
+    expect((await reset({ validity: 4 * SECONDS + 1 })).json.expiresIn).toBe(4 * SECONDS + 1)
+    const short = await reset({ validity: 4 * SECONDS })
+    expect([short.status, short.json.reason]).toEqual([422, 'invalid-data'])
+    expect(short.json.message).toBe(
+      "validity: the policy's hours between patterns make a reset by link take 288000 s, got 288000 s",
+    )
+    await setHours(42)
+    expect(await reset({})).toMatchObject({
+      status: 422,
+      json: { message: expect.stringContaining('a link lives for at most 604800 s') },
+    })
+    await setHours(HOURS)
   })
 
   it('holds for a link that resets a complete profile', async () => {

@@ -330,6 +330,18 @@ async function refusedCalls({ reply, refusal }: Recorder, service: TestService):
   for (let n = 0; n < 3; n++)
     await reply('core', 'POST /users/{userRef}/security-code', 200, { path: ANN, session, shown: false })
   await refusal('rate-limited', 'core', 'POST /users/{userRef}/security-code', { path: ANN, session })
+  await refusedEarly({ refusal }, service)
+}
+
+async function refusedEarly({ refusal }: Pick<Recorder, 'refusal'>, service: TestService): Promise<void> {
+  const { data: policy } = (await service.dashboard('GET', '/default-policy')).json
+  const setHours = (minHoursBetween: number) =>
+    service.dashboard('PUT', `/policies/${policy.id}`, { body: { ...policy, enrollment: { minHoursBetween } } })
+  await setHours(20)
+  const { session, fresh } = await enroll(service, 'early', 1)
+  const path = { userRef: 'early' }
+  await refusal('too-soon', 'core', 'POST /users/{userRef}/typing-patterns', { path, session, body: fresh() })
+  await setHours(0)
 }
 
 async function refusedOrganizations({ refusal }: Recorder, service: TestService, operator: Operator): Promise<void> {

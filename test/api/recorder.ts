@@ -108,6 +108,7 @@ export function stable(value: Json, ids = new Map<string, string>()): Json {
       ids.set(id, known)
       return known
     })
+    .replace(/20\d\d-\d\d-\d\dT[\d:.]+Z$/, '2026-11-26T08:00:00.000Z')
     .replace(/localhost:\d+/, 'localhost:8443')
     .replace(/^whsec_.*$/, `whsec_${Buffer.alloc(32).toString('base64')}`)
     .replace(TOKEN, 'hQ3vB1sKpZ0yTnW8cXe5LrJ7dMfUa2gG4iOkRtYwVbE')

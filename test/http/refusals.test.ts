@@ -40,6 +40,7 @@ const wanted: Record<RefusalKind, [number, string | undefined]> = {
   'security-code-weak': [422, 'invalid-data'],
   'bot-detected': [422, 'detection-bot'],
   'replay-detected': [422, 'fraud-detected'],
+  'too-soon': [429, 'quota-exceeded'],
   'rate-limited': [429, 'quota-exceeded'],
   'over-rate': [429, 'quota-exceeded'],
   internal: [500, 'internal-error'],

@@ -300,14 +300,16 @@ describe('the sign-in of the client, by the answer of verify', () => {
 
   it('rejects while a complete profile takes no patterns, and answers `later` while an incomplete one takes none', async () => {
     const refused = { success: false, message: 'too many', reason: 'quota-exceeded' }
-    const busy = (enrolling: boolean) =>
+    const busy = (enrolling: boolean, waitS = '600') =>
       createKeystride({
         url: 'http://service.test',
         apikey: 'key',
-        fetch: async () => Response.json(refused, { status: 429, headers: { 'retry-after': '600' } }),
+        fetch: async () => Response.json(refused, { status: 429, headers: { 'retry-after': waitS } }),
       }).signIn({ userRef: 'ann', ip: '192.0.2.9', pattern: { k: [] }, state: { ...state, enrolling } })
     expect(await caught(busy(false))).toMatchObject({ status: 429, retryAfterSeconds: 600 })
     expect(await busy(true)).toMatchObject({ kind: 'later', retryAfterSeconds: 600 })
+    // The key's rate: the person is not sent away.
+    expect(await caught(busy(true, '1'))).toMatchObject({ status: 429, retryAfterSeconds: 1 })
   })
 
   it('is challenged if the typing was not certain', async () => {

@@ -88,15 +88,18 @@ async function chooseMember(core: Core, input: SignInInput, begun: Bootstrap): P
   return { kind: 'choose-member', members: members.map(({ memberRef }) => memberRef), state }
 }
 
+/** The longest wait, seconds, of a busy service or of the key's rate: the person can try again at once. */
+const LATER_S = 5
+
 async function enroll(core: Core, input: SignInInput, state: SignInState, body: TypingPattern): Promise<SignIn> {
   let waitS: number
   try {
     const call = { ...flowOf(input, state), body, signal: input.signal }
     waitS = (await core.post('/users/{userRef}/typing-patterns', call)).retryAfterSeconds
   } catch (error) {
-    const waits = error instanceof KeystrideError && error.status === 429 && error.reason === 'quota-exceeded'
-    if (!waits || error.retryAfterSeconds === null) return recover(core, input, state, error)
-    waitS = error.retryAfterSeconds
+    const isLimit = error instanceof KeystrideError && error.status === 429 && error.reason === 'quota-exceeded'
+    waitS = isLimit ? (error.retryAfterSeconds ?? 0) : 0
+    if (waitS <= LATER_S) return recover(core, input, state, error)
   }
   if (waitS > 0) return { kind: 'later', retryAfterSeconds: waitS, until: untilOf(waitS) }
   return begin(core, input, state.sessionId)

@@ -58,6 +58,7 @@ export const enrollPattern = coreRoute({
     'bot-detected',
     'replay-detected',
     'profile-complete',
+    'too-soon',
     'rate-limited',
   ],
   async handle({ organizationId, params, query, body, session, headers, services }) {

@@ -19,7 +19,14 @@ const { least, most, fallback } = LINK_VALIDITY_S
 const Wishes = z
   .object({
     redirect_uri: RedirectUri.nullish().describe('redirect address at the end, with status=completed added'),
-    validity: z.int().min(least).max(most).default(fallback).describe('lifetime, seconds'),
+    validity: z
+      .int()
+      .min(least)
+      .max(most)
+      .nullish()
+      .describe(
+        `lifetime, seconds; default ${fallback}, and for a reset as much more as the policy's hours between patterns take`,
+      ),
     member_ref: UserRef.nullish().describe('on generic accounts: the member'),
   })
   .meta({ examples: [{ redirect_uri: 'https://login.example.com/welcome', validity: 3600 }] })
@@ -53,9 +60,9 @@ const makes = (kind: LinkKind, summary: string, description: string, refuses: re
     ],
     async handle({ organizationId, params, query, body, services }) {
       const who = designation(organizationId, params.userRef, query, body.member_ref)
-      const wishes = { redirectUri: body.redirect_uri ?? null, validityS: body.validity }
-      const { key } = await services.profileLinks.make(who, kind, wishes)
-      return { status: 200, payload: { link: `${services.linksUrl}/b/${key}`, key, expiresIn: body.validity } }
+      const wishes = { redirectUri: body.redirect_uri ?? null, validityS: body.validity ?? null }
+      const { key, validityS } = await services.profileLinks.make(who, kind, wishes)
+      return { status: 200, payload: { link: `${services.linksUrl}/b/${key}`, key, expiresIn: validityS } }
     },
   })
 

@@ -92,7 +92,12 @@ export function createAccountFlows(needs: Needs): AccountFlows {
     async remove(who) {
       const { organizationId, userRef, memberRef } = who
       const found = await needs.accounts.find(organizationId, userRef, memberRef)
-      if (found === null) throw userNotFound()
+      if (found === null) {
+        // An earlier call may have deleted the person without ending the sessions begun meanwhile.
+        await needs.sessions.endAll(organizationId, userRef, memberRef)
+        await needs.ssoArtifacts.endAll(organizationId, userRef)
+        throw userNotFound()
+      }
       refuseForeignMember(found.account, memberRef)
       const ofShared = found.account.type === 'generic' ? memberRef : null
       const memberIds = ofShared === null ? await membersOf(needs, who, found) : idsOf([found.member])

@@ -41,7 +41,8 @@ interface IssuedCode {
 
 /**
  * Changes of a member's code. `choose`, `issue` and `clear` end the member's other sessions before the change, so a failed
- * call can be repeated, and again after it, because a sign-in may have begun one in between.
+ * call can be repeated, and again after it, because a sign-in may have begun one in between. If a store is late then, the
+ * call succeeds all the same: such a session has proved nothing yet.
  */
 export interface SecurityCodeFlows {
   /** Sets a code that the member chose; refuses a weak code and the two latest ones. */
@@ -59,7 +60,7 @@ const ROUNDS_MAX = 10
 export function createSecurityCodeFlows(needs: Needs): SecurityCodeFlows {
   return {
     async choose(who, token, code) {
-      const { holder, endOthers } = await holderOf(needs, who, token)
+      const { holder, endOthers, endBegun } = await holderOf(needs, who, token)
       const weak = weakness(code, await rulesFor(needs, holder))
       if (weak !== null) throw new Refusal('security-code-weak', `securityCode: ${weak}`)
       await change(needs, holder, async (stored) => {
@@ -70,11 +71,11 @@ export function createSecurityCodeFlows(needs: Needs): SecurityCodeFlows {
         await endOthers()
         return { hash, expiresAt: null, issued: stored.issued, setAt: needs.now() }
       })
-      await endOthers()
+      await endBegun()
     },
 
     async issue(who, token) {
-      const { holder, endOthers } = await holderOf(needs, who, token)
+      const { holder, endOthers, endBegun } = await holderOf(needs, who, token)
       let code = ''
       await change(needs, holder, async (stored) => {
         const made = await temporary(needs, holder, stored)
@@ -82,7 +83,7 @@ export function createSecurityCodeFlows(needs: Needs): SecurityCodeFlows {
         await endOthers()
         return made.toStore
       })
-      await endOthers()
+      await endBegun()
       return code
     },
 
@@ -98,11 +99,11 @@ export function createSecurityCodeFlows(needs: Needs): SecurityCodeFlows {
     },
 
     async clear(who, token) {
-      const { holder, endOthers } = await holderOf(needs, who, token)
+      const { holder, endOthers, endBegun } = await holderOf(needs, who, token)
       await endOthers()
       const member = await needs.securityCodes.clear(who.organizationId, holder.member.id)
       if (member === null) throw userNotFound()
-      await endOthers()
+      await endBegun()
     },
   }
 }
@@ -115,7 +116,11 @@ async function holderOf(needs: Needs, who: Designation, token: string) {
   await bindSession(needs.sessions, who, session, person)
   const holder: CodeHolder = { organizationId, ...person }
   const endOthers = () => needs.sessions.endAll(organizationId, userRef, person.member.memberRef, session.sha256)
-  return { holder, endOthers }
+  const endBegun = () =>
+    endOthers().catch((error: unknown) => {
+      if (!(error instanceof Refusal && error.kind === 'degraded')) throw error
+    })
+  return { holder, endOthers, endBegun }
 }
 
 async function rulesFor(needs: Needs, { organizationId, account, member }: CodeHolder): Promise<CodeRules> {

@@ -234,7 +234,7 @@ export function notWritten(found: Exclude<AddOutcome, { outcome: 'added' | 'clos
   const { outcome } = found
   if (outcome === 'too-soon')
     return new Refusal(
-      'rate-limited',
+      'too-soon',
       `the policy asks for time between the patterns of an enrollment: the next one from ${new Date(found.at).toISOString()}`,
       Math.ceil((found.at - now) / 1000),
     )

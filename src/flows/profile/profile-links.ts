@@ -1,14 +1,15 @@
 import type { Account, Member } from '../../domain/account.js'
 import type { ProfileTargets } from '../../domain/biometric-status.js'
-import { type LinkKind, linkAim } from '../../domain/profile-link.js'
+import { LINK_VALIDITY_S, type LinkKind, linkAim } from '../../domain/profile-link.js'
 import { mayRedirect } from '../../domain/redirect-uri.js'
 import { memberNotFound, Refusal, userNotFound } from '../../domain/refusal.js'
 import type { AccountStore } from '../../storage/account.js'
 import type { ProfileLinkStore } from '../../storage/profile-link.js'
 import type { AccountFlows } from '../account/accounts.js'
-import type { Settings } from '../organization/settings.js'
+import { type Settings, settingsFor } from '../organization/settings.js'
 import { sha256 } from '../process/tokens.js'
 import { type Designation, findAccount, findPerson } from '../session/person.js'
+import { intervalOf } from './enroll.js'
 
 interface Needs {
   readonly accounts: AccountStore
@@ -24,34 +25,41 @@ interface Needs {
 interface LinkWishes {
   /** Valid by `redirectUri`; null if the page only shows that it is done. */
   readonly redirectUri: string | null
-  readonly validityS: number
+  /** Null: a day more than the policy's hours between the patterns take. */
+  readonly validityS: number | null
 }
 
 export interface ProfileLinkFlows {
   /**
-   * Makes a link and returns its key, which is not stored. Ends the user's older link of the same kind. `create-profile`
-   * creates an absent person. Refuses with `profile-complete` if the link would have nothing to do.
+   * Makes a link and returns its key, which is not stored, and its lifetime in seconds. Ends the user's older link of the same
+   * kind. `create-profile` creates an absent person. Refuses with `profile-complete` if the link would have nothing to do, with
+   * `validation-failed` if it would end before its last pattern.
    */
-  make(who: Designation, kind: LinkKind, wishes: LinkWishes): Promise<{ readonly key: string }>
+  make(
+    who: Designation,
+    kind: LinkKind,
+    wishes: LinkWishes,
+  ): Promise<{ readonly key: string; readonly validityS: number }>
   /** Ends the links of a person; of all members of a shared account if none is named. */
   revoke(who: Designation): Promise<void>
 }
 
 export function createProfileLinkFlows(needs: Needs): ProfileLinkFlows {
   return {
-    async make(who, kind, { redirectUri, validityS }) {
-      const { organization } = await needs.settingsOf(who.organizationId)
-      if (redirectUri !== null && !mayRedirect(redirectUri, organization.redirectOrigins))
+    async make(who, kind, { redirectUri, validityS: wished }) {
+      const settings = await needs.settingsOf(who.organizationId)
+      if (redirectUri !== null && !mayRedirect(redirectUri, settings.organization.redirectOrigins))
         throw new Refusal('validation-failed', "redirect_uri: its origin is not on the organization's list")
-      const { member } =
+      const { account, member } =
         kind === 'create-profile' ? await createdPerson(needs, who) : await findPerson(needs.accounts, who)
       const aim = linkAim(kind, { member, targets: needs.targets, now: needs.now() })
       if (aim === null) throw new Refusal('profile-complete', NOTHING_TO_DO[kind])
+      const validityS = lifetimeOf(kind, wished, intervalOf(settingsFor(settings, account)) / 1000, needs.targets)
       await needs.profileLinks.sweep(who.organizationId)
       const key = needs.newToken()
       const link = { id: needs.newId(), memberId: member.id, kind, aim, sha256: sha256(key), redirectUri, validityS }
       if (!(await needs.profileLinks.make(who.organizationId, link))) throw userNotFound()
-      return { key }
+      return { key, validityS }
     },
 
     async revoke(who) {
@@ -70,6 +78,29 @@ const NOTHING_TO_DO: Record<LinkKind, string> = {
   'create-profile': 'the biometric profile is complete already: reset it with a reset-profile link',
   'complete-profile': 'the biometric profile is full already',
   'reset-profile': 'the biometric profile is not to be reset',
+}
+
+/**
+ * Lifetime of a link, seconds. The patterns of a reset end with its link, so the link must outlive the `intervalS` between them.
+ * Those of another link are continued by the next one.
+ */
+function lifetimeOf(
+  kind: LinkKind,
+  wished: number | null,
+  intervalS: number,
+  { targetRefPatterns }: ProfileTargets,
+): number {
+  const { fallback, most } = LINK_VALIDITY_S
+  const leastS = kind === 'reset-profile' ? (targetRefPatterns - 1) * intervalS : 0
+  const validityS = wished ?? Math.min(most, leastS + fallback)
+  if (validityS > leastS) return validityS
+  const why = `the policy's hours between patterns make a reset by link take ${leastS} s`
+  throw new Refusal(
+    'validation-failed',
+    leastS < most
+      ? `validity: ${why}, got ${validityS} s`
+      : `${why}, and a link lives for at most ${most} s: reset the profile, then make a create-profile link`,
+  )
 }
 
 async function createdPerson(needs: Needs, who: Designation): Promise<{ account: Account; member: Member }> {

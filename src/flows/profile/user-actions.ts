@@ -66,17 +66,23 @@ export function createUserActions(needs: Needs): UserActionFlows {
   }
 }
 
+// Sessions end first: if that fails, nothing is done and the call can be repeated. They end again after the action, because a
+// sign-in may have begun one in between.
 const carryOut: Record<UserAction, (needs: Needs, who: Designation, member: Member) => Promise<unknown>> = {
   async lock({ attemptLocks, sessions }, { organizationId, userRef, memberRef }, { id }) {
-    await sessions.endAll(organizationId, userRef, memberRef)
+    const endSessions = () => sessions.endAll(organizationId, userRef, memberRef)
+    await endSessions()
     if (!(await attemptLocks.close(organizationId, id))) throw userNotFound()
+    await endSessions()
   },
   async unlock({ attemptLocks }, { organizationId }, { id }) {
     if ((await attemptLocks.clear(organizationId, id)) === null) throw userNotFound()
   },
   async 'clear-security-code'({ securityCodes, sessions }, { organizationId, userRef, memberRef }, { id }) {
-    await sessions.endAll(organizationId, userRef, memberRef)
+    const endSessions = () => sessions.endAll(organizationId, userRef, memberRef)
+    await endSessions()
     if ((await securityCodes.clear(organizationId, id)) === null) throw userNotFound()
+    await endSessions()
   },
   'reset-profile': ({ profileFlows }, who) => profileFlows.reset(who),
   RESET_BIOMETRIC_PROFILE: ({ pendingActionFlows }, who) => pendingActionFlows.queue(who, 'RESET_BIOMETRIC_PROFILE'),

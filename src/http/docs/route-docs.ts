@@ -42,6 +42,8 @@ export const refusalMeanings: Readonly<Record<RefusalKind, string>> = {
   'security-code-weak': 'the security code is easy to guess or was used before; the message names the rule',
   'bot-detected': 'the typing pattern was made by a machine',
   'replay-detected': 'the typing pattern was sent before',
+  'too-soon':
+    'the policy asks for time between the patterns of an enrollment; Retry-After gives the seconds to the next, which is typed anew',
   'rate-limited': 'too many requests; Retry-After gives the seconds to wait',
   'over-rate': 'the key exceeds its requests per second; Retry-After gives the seconds to wait',
   internal: 'a fault of the service; the message has the request id, for support',

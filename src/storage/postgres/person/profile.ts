@@ -200,10 +200,10 @@ async function addToSuccessor(
   rules: Parameters<ProfileStore['addToSuccessor']>[2],
 ): Promise<AddOutcome> {
   if (reference.generation !== member.generation + 1) return { outcome: 'closed', member }
-  const early = await tooSoon(sql, owner, reference, rules)
+  const continues = member.successor?.owner === rules.owner && member.successor.sampleFormat === SAMPLE_FORMAT
+  const early = continues ? await tooSoon(sql, owner, reference, rules) : null
   if (early !== null) return early
   if (!(await claimMark(sql, reference, rules))) return { outcome: 'replay' }
-  const continues = member.successor?.owner === rules.owner && member.successor.sampleFormat === SAMPLE_FORMAT
   const collected = continues ? member.successor : null
   if (!(await insert(sql, owner, reference, 'enrolled'))) return { outcome: 'closed', member }
   if (collected === null) await deleteSuccessor(sql, owner, member, reference.id)

@@ -60,7 +60,7 @@ const link = (memberId: string): NewLink => ({
   redirectUri: null,
   validityS: 60,
 })
-const collect = (rules: Partial<typeof RULES> & { linkId?: string } = {}, generation = 1) =>
+const collect = (rules: Partial<typeof RULES> & { linkId?: string; intervalMs?: number } = {}, generation = 1) =>
   store.addToSuccessor(org, next(generation), { ...RULES, ...rules })
 
 describe('a successor', () => {
@@ -92,6 +92,17 @@ describe('a successor', () => {
     expect(references.map(({ generation }) => generation)).toEqual([1, 1, 1])
     expect(references.map(({ id }) => id)).toContain(last.id)
     expect(await rows()).toBe(TARGET)
+  })
+
+  it('waits between patterns of one owner; those of another are dropped and delay nobody', async () => {
+    const hourly = (owner: string) => collect({ owner, intervalMs: 3600_000 })
+    expect(await hourly('link 1')).toMatchObject({ outcome: 'added' })
+    expect(await hourly('link 1')).toMatchObject({ outcome: 'too-soon' })
+    expect(await hourly('link 2')).toMatchObject({
+      outcome: 'added',
+      member: { successor: { owner: 'link 2', nVisible: 1 } },
+    })
+    expect(await hourly('link 2')).toMatchObject({ outcome: 'too-soon' })
   })
 
   it('is an enrollment in the ledger when it is complete; an updated reference is none', async () => {
