@@ -11,14 +11,16 @@ import { NOW, organization, person, until } from '../../fixtures.js'
 let fresh: FreshDatabase
 /** Three connections for calls, one of which slow reads may take. */
 let database: Database
+let observer: Database
 let org: string
 beforeAll(async () => {
   fresh = await freshDatabase()
   database = connectPostgres({ url: fresh.url, max: 4, patience: 10 })
+  observer = connectPostgres({ url: fresh.url, max: 2, patience: 10 })
   org = await organization(database)
 })
 afterAll(async () => {
-  await database.close()
+  await Promise.all([database.close(), observer.close()])
   await fresh.drop()
 })
 
@@ -31,9 +33,13 @@ async function whileReading(table: string, read: () => Promise<unknown>, work: (
   const reads = Promise.all(Array.from({ length: 3 }, () => read().finally(() => settled++)))
   // The test awaits the work first: a read that fails meanwhile is reported at the end.
   reads.catch(() => {})
-  const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+  const waiting = () =>
+    observer.call(
+      (sql) => sql`
+      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    )
   try {
-    await until(async () => (await holder.query(waiting)).rowCount === 1)
+    await until(async () => (await waiting()).count === 1)
     await work()
     expect(settled).toBe(0)
   } finally {
