@@ -1,6 +1,7 @@
 import pg from 'pg'
 import type { Cell, ExportKind } from '../../../domain/export.js'
 import type { TimeWindow } from '../../../domain/time-window.js'
+import { LONG_NAME } from '../connection/stalled-backends.js'
 
 /** Rows per fetch: 2 ms of the event loop. */
 const BATCH = 500
@@ -39,7 +40,7 @@ export async function* exportRows(
     connectionString: url,
     connectionTimeoutMillis: 5000,
     query_timeout: statementMs + ANSWER_MS,
-    application_name: 'keystride',
+    application_name: LONG_NAME,
   })
   client.on('error', () => {}) // a lost connection rejects the statement under way; without a listener, it would end the process
   await client.connect()
