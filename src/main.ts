@@ -96,7 +96,8 @@ async function runFronts(config: Config, log: Logger, stopping: Stopping): Promi
     const unready = () => (stopping.asked() ? 'stopping' : fronts.unready())
     apart = await serveApart(probes(unready, fronts.metricsText), metricsAt)
   }
-  if (config.roles.includes('sso')) sso = await serveSsoHere(config, stores, createOutageLog(log), stopping)
+  if (config.roles.includes('sso'))
+    sso = await serveSsoHere(config, stores, createOutageLog(log, config.storePatience), stopping)
   const greeted = await greet(config, stores, fronts.port)
   log.info({ port: fronts.port, processes, version: version(), ...greeted }, 'serving')
 }
@@ -133,7 +134,7 @@ async function serveHere(config: Config, log: Logger, stopping: Stopping, front:
     }),
   ])
   await requireKeys(stores)
-  const outages = createOutageLog(log)
+  const outages = createOutageLog(log, config.storePatience)
   const health = watchStores(stores, outages, stopping)
   const needs = { config, stores, scoring, health, stopping: stopping.asked, log: outages.log, front, storeMetrics }
   const server = await serveAll(needs)
@@ -152,7 +153,7 @@ async function serveSsoAlone(config: Config, log: Logger, stopping: Stopping): P
   const stores = await openStores(config, log, { redis: true, schema: config.migrate ? 'migrate' : 'at-least' })
   stopping.onStop(() => stores.close())
   await requireKeys(stores)
-  const sso = await serveSsoHere(config, stores, createOutageLog(log), stopping)
+  const sso = await serveSsoHere(config, stores, createOutageLog(log, config.storePatience), stopping)
   stopping.onStop(() => sso.close())
 }
 

@@ -9,7 +9,10 @@ export interface OutageLog {
   turn(why: string | null, reason: string): void
 }
 
-/** The health shows a lost store at most 4 s after its loss: until then the first failures wait, to be counted in its line. */
+/**
+ * The health shows a lost store at most 4 s after its loss: after 3 s without a ping, and two pings whose limit STORE_PATIENCE
+ * multiplies. Until then the first failures wait, to be counted in its line. Times STORE_PATIENCE, as the next one.
+ */
 const UNDECIDED_MS = 5000
 /** A call that began in an outage fails at most this long after its end: its line is `debug`. */
 const LATE_MS = 5000
@@ -18,9 +21,9 @@ const REMIND_EVERY_MS = 60_000
 /**
  * Logs an outage of the stores by one line when it begins, at most one a minute while work fails, and one when it ends. An
  * error in the field `err` belongs to the outage if it is the refusal `degraded`. While all stores answer, such a line is
- * written 5 s late and without its stack.
+ * written 5 s times `patience` late and without its stack. `patience` is STORE_PATIENCE.
  */
-export function createOutageLog(log: Logger): OutageLog {
+export function createOutageLog(log: Logger, patience: number): OutageLog {
   const held = new Set<NodeJS.Timeout>()
   let away: { readonly since: number; why: string; failures: number; readonly reminding: NodeJS.Timeout } | null = null
 
@@ -36,11 +39,11 @@ export function createOutageLog(log: Logger): OutageLog {
         away.failures += 1
         return
       }
-      if (performance.now() - endedAt < LATE_MS) return log.debug(first, message as string)
+      if (performance.now() - endedAt < LATE_MS * patience) return log.debug(first, message as string)
       const timer = setTimeout(() => {
         held.delete(timer)
         log[level]({ ...facts, why: reasonOf(err) }, message as string)
-      }, UNDECIDED_MS).unref()
+      }, UNDECIDED_MS * patience).unref()
       held.add(timer)
     }
 

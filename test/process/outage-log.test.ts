@@ -14,10 +14,17 @@ describe('the log of an outage', () => {
   }
   const shown = () => lines.map(({ level, msg, why, failures }) => ({ level, msg, why, failures }))
 
+  const begin = (patience: number) => {
+    outages = createOutageLog(
+      jsonLog('info', (line) => lines.push(JSON.parse(line))),
+      patience,
+    )
+  }
+
   beforeEach(() => {
     vi.useFakeTimers()
     lines = []
-    outages = createOutageLog(jsonLog('info', (line) => lines.push(JSON.parse(line))))
+    begin(1)
   })
   afterEach(() => {
     vi.useRealTimers()
@@ -88,5 +95,22 @@ describe('the log of an outage', () => {
     fails(1)
     vi.advanceTimersByTime(5000)
     expect(lines).toHaveLength(3)
+  })
+
+  // With a patience of 10 a loss shows after 11 s: each failure until then had a line of its own.
+  it('waits longer for the outage that explains a failure where calls have more patience', () => {
+    begin(10)
+    fails(40)
+    vi.advanceTimersByTime(49_999)
+    expect(lines).toEqual([])
+    outages.turn(WHY, 'a')
+    outages.turn(null, '')
+    vi.advanceTimersByTime(49_999)
+    fails(1)
+    vi.advanceTimersByTime(60_000)
+    expect(shown().map(({ msg, failures }) => [msg, failures])).toEqual([
+      ['degraded', undefined],
+      ['all stores answer again', 40],
+    ])
   })
 })

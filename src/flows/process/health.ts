@@ -18,7 +18,7 @@ export interface Health {
 
 /**
  * A store is lost when two pings in a row fail: a single failure may be a cut connection that is reopened. The stores'
- * clients give up a ping after about 300 ms, so a loss shows within 850 ms of the first query.
+ * clients give up a ping after about 300 ms, so a loss shows within 850 ms of the first query. STORE_PATIENCE multiplies the pings' part.
  */
 const EVERY_MS = 100
 /** Interval while `degraded` is not called, so that an idle process stays idle. */
@@ -26,7 +26,7 @@ const RESTING_EVERY_MS = 3000
 /** Time without a call until the longer interval. */
 const RESTS_AFTER_MS = 1000
 const LOST_AFTER = 2
-/** Two pings of this length still end within a second. */
+/** Two pings of this length still end within a second. Callers multiply it by STORE_PATIENCE. */
 export const PING_LIMIT_MS = 400
 
 /**
