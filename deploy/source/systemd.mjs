@@ -72,7 +72,7 @@ Type=exec
 ExecStart=${COMMAND} serve
 Restart=always
 RestartSec=2
-# The first process stops the others itself. It ends within STOP_LEAD_S (at most 60) and 5 s after SIGTERM.
+# The first process stops the others itself. It ends within STOP_LEAD_S (at most 60) and 8 s after SIGTERM.
 KillMode=mixed
 TimeoutStopSec=${STOP_MOST_S}
 # If the kernel kills one of several processes for its memory, the first process restarts it.

@@ -70,7 +70,7 @@ const APIS: readonly Api<Services>[] = [
 
 const basePathOf = (api: Answered['api']): string => APIS.find(({ scope }) => scope === api)?.basePath ?? ''
 
-/** Open connections are served this long while draining, so that the whole stop takes less than 5 s. */
+/** Open connections are served this long while draining, so that the whole stop takes less than 8 s. */
 const LINGER_MS = 300
 const DRAIN_MS = 3_000
 

@@ -28,7 +28,7 @@ export const NODE = {
   pingInterval: SILENCE_MS / 2,
   disableClientInfo: true,
   maintNotifications: 'disabled',
-  // The library's own time-out creates an abort signal per command, which costs more than the command: see `startPatience`.
+  // The library's own time-out creates an abort signal per command, which costs more than the command: see `startLimit`.
   commandOptions: { timeout: 0 },
 } as const
 export type NodeOptions = typeof NODE
