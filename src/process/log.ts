@@ -22,10 +22,10 @@ type Sink = (line: string) => void
  * Logs as JSON, one object per line: `level`, `time` (epoch ms), `pid`, the fields, `msg`. Each line is written before the call
  * returns, so that the last line of a process is not lost. A closed, full or blocked sink loses lines and does not throw.
  */
-export const jsonLog = (level: LogLevel, sink: Sink = toDescriptor(1)): Logger => logOf(level, jsonLine, sink)
+export const jsonLog = (level: LogLevel, sink: Sink = toStandardOutput()): Logger => logOf(level, jsonLine, sink)
 
 /** Logs as text for a person, one line and the stack of an error; `color` for a terminal. */
-export const textLog = (level: LogLevel, color: boolean, sink: Sink = toDescriptor(1)): Logger =>
+export const textLog = (level: LogLevel, color: boolean, sink: Sink = toStandardOutput()): Logger =>
   logOf(level, textLineIn(color), sink)
 
 /** Whether every line on standard output is JSON. `auto`: text on a terminal, else JSON. */
@@ -118,29 +118,76 @@ function stackOf(error: Error, depth = 0): string {
   return error.cause instanceof Error && depth < 5 ? `${own}\ncaused by: ${stackOf(error.cause, depth + 1)}` : own
 }
 
-/** Waits for a slow reader, at most 200 times 5 ms, which is 1 s; then the rest of the line is lost. */
+/** Waits for a slow reader: at most 200 times 5 ms, which is 1 s, in a minute. */
 const WAIT_MS = 5
 const WAITS_MAX = 200
+const MINUTE_MS = 60_000
 
-/** A sink on an open file descriptor. After a wait without success it does not wait again until a line was written. */
-export function toDescriptor(descriptor: number): Sink {
-  const pause = new Int32Array(new SharedArrayBuffer(4))
-  let stuck = false
-  let cut = false
-  return (line) => {
-    // After a truncated line, begins a new one.
-    let rest = Buffer.from(cut ? `\n${line}` : line)
-    for (let waits = 0; rest.length > 0; ) {
+const NO_BYTES = Buffer.alloc(0)
+
+interface Output {
+  /** Writes without waiting. Returns the number of bytes written; throws `EAGAIN` if none fits. */
+  write(bytes: Uint8Array): number
+  wait(ms: number): void
+  /** Of a monotonic clock, ms. */
+  now(): number
+}
+
+/**
+ * A sink that a reader delays by at most 1 s in a minute. Then a line that does not fit at once is lost until the minute is over.
+ * The rest of a line begun is written before the next line, so that a line is written whole or not at all.
+ */
+export function patientSink({ write, wait, now }: Output): Sink {
+  let minuteFrom = Number.NEGATIVE_INFINITY
+  let waits = 0
+  let begun: Buffer = NO_BYTES
+  const mayWait = () => {
+    if (now() - minuteFrom >= MINUTE_MS) [minuteFrom, waits] = [now(), 0]
+    waits += 1
+    return waits <= WAITS_MAX
+  }
+  /** Returns the bytes that were not written. */
+  const send = (bytes: Buffer): Buffer => {
+    let rest = bytes
+    while (rest.length > 0) {
       try {
-        const written = writeSync(descriptor, rest)
-        rest = rest.subarray(written)
-        cut = rest.length > 0
+        rest = rest.subarray(write(rest))
       } catch (error) {
-        stuck ||= ++waits > WAITS_MAX
-        if (stuck || (error as NodeJS.ErrnoException).code !== 'EAGAIN') return
-        Atomics.wait(pause, 0, 0, WAIT_MS)
+        if ((error as NodeJS.ErrnoException).code !== 'EAGAIN' || !mayWait()) return rest
+        wait(WAIT_MS)
       }
     }
-    stuck = false
+    return rest
   }
+  return (line) => {
+    begun = send(begun)
+    if (begun.length > 0) return
+    const bytes = Buffer.from(line)
+    const rest = send(bytes)
+    if (rest.length < bytes.length) begun = rest
+  }
+}
+
+/** A sink on an open file descriptor. `prepare` is called before each write. */
+export function toDescriptor(descriptor: number, prepare = () => {}): Sink {
+  const pause = new Int32Array(new SharedArrayBuffer(4))
+  return patientSink({
+    write(bytes) {
+      prepare()
+      return writeSync(descriptor, bytes)
+    },
+    wait: (ms) => void Atomics.wait(pause, 0, 0, ms),
+    now: () => performance.now(),
+  })
+}
+
+/**
+ * A sink on standard output that never blocks. All processes that share a standard output share its flag `O_NONBLOCK`, and Node
+ * clears it in every child that it starts, and in a process that ends. So the flag is set before each write. Node has no public
+ * function for that.
+ */
+function toStandardOutput(): Sink {
+  // Sound: the handle is absent if standard output is a file, which does not block.
+  const { _handle: handle } = process.stdout as { _handle?: { setBlocking?(blocks: boolean): void } }
+  return toDescriptor(1, () => handle?.setBlocking?.(false))
 }

@@ -1,9 +1,9 @@
-import { execFileSync } from 'node:child_process'
-import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, openSync } from 'node:fs'
+import type { Readable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
-import { jsonLog, LOG_LEVELS, textLog, toDescriptor } from '../../src/process/log.js'
+import { jsonLog, LOG_LEVELS, patientSink, textLog, toDescriptor } from '../../src/process/log.js'
 
 function lines(level: Parameters<typeof jsonLog>[0]) {
   const written: string[] = []
@@ -63,27 +63,105 @@ describe('the log', () => {
       closeSync(descriptor)
     }
   })
+})
 
-  it('waits for a blocked reader once, not for each line, and begins a new line after a truncated one', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'keystride-log-'))
-    const pipe = join(folder, 'pipe')
-    execFileSync('mkfifo', [pipe])
-    const descriptor = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK)
-    const write = jsonLog('info', toDescriptor(descriptor))
-    const filler = 'x'.repeat(3000)
-    // The first line without room waits for 1 s; a hundred more would wait for 100 s.
-    for (let n = 0; n < 130; n++) write.info({ n }, filler)
-    const held = Buffer.alloc(1 << 20)
-    const length = readSync(descriptor, held)
-    write.info('after')
-    const after = Buffer.alloc(1 << 20)
-    const tail = after.toString('utf8', 0, readSync(descriptor, after)).split('\n').filter(Boolean)
-    expect(JSON.parse(tail.at(-1) ?? '')).toMatchObject({ msg: 'after' })
-    const whole = held.toString('utf8', 0, length).split('\n').slice(0, -1)
-    expect(whole.map((line) => JSON.parse(line).n)).toEqual(whole.map((_, n) => n))
-    closeSync(descriptor)
-    rmSync(folder, { recursive: true })
+describe('a reader that is slow', () => {
+  /** A sink whose reader has room for `room` bytes, on a clock that only waiting moves. */
+  function read(room: number) {
+    const state = { room, ms: 0, waitedMs: 0, text: '', takes: 0 }
+    const sink = patientSink({
+      write(bytes) {
+        const n = Math.min(bytes.length, state.room)
+        if (n === 0) throw Object.assign(new Error('full'), { code: 'EAGAIN' })
+        state.room -= n
+        state.text += Buffer.from(bytes.subarray(0, n)).toString()
+        return n
+      },
+      wait(ms) {
+        state.ms += ms
+        state.waitedMs += ms
+        state.room += state.takes
+      },
+      now: () => state.ms,
+    })
+    return { sink, state }
+  }
+
+  it('delays the process by at most 1 s in a minute, and loses the lines that do not fit then', () => {
+    const { sink, state } = read(0)
+    for (let n = 0; n < 100; n++) sink(`${n}\n`)
+    expect([state.waitedMs, state.text]).toEqual([1000, ''])
+    state.room = 9
+    sink('fits\n')
+    sink('fits not\n')
+    expect([state.waitedMs, state.text]).toEqual([1000, 'fits\nfits'])
+    state.ms = 59_999
+    sink('lost\n')
+    expect(state.waitedMs).toBe(1000)
+    state.ms = 60_000
+    sink('lost\n')
+    expect(state.waitedMs).toBe(2000)
   })
+
+  it('delays it by as little if it takes every line in the end', () => {
+    const { sink, state } = read(0)
+    state.takes = 1
+    for (let n = 0; n < 1000; n++) sink('a line of 20 bytes.\n')
+    expect(state.waitedMs).toBe(1000)
+    expect(state.text).toBe('a line of 20 bytes.\n'.repeat(10))
+  })
+
+  it('gets the rest of a line before the next one, which is lost if the rest does not fit', () => {
+    const { sink, state } = read(4)
+    sink('first line\n')
+    sink('lost\n')
+    expect(state.text).toBe('firs')
+    state.room = 100
+    sink('third\n')
+    expect(state.text).toBe('first line\nthird\n')
+  })
+})
+
+describe('the standard output of a process', () => {
+  const LINES = 400
+  const CHILD = `
+    import { spawnSync } from 'node:child_process'
+    import { jsonLog } from '${new URL('../../build/src/process/log.js', import.meta.url)}'
+    const log = jsonLog('info')
+    // A child that ends makes the output that it shares block.
+    spawnSync(process.execPath, ['-e', 'process.stdout'], { stdio: 'inherit' })
+    for (let n = 0; n < ${LINES}; n++) log.info({ n }, 'x'.repeat(3000))
+    process.on('message', () => setInterval(() => log.info('after'), 10))
+    process.send('logged')`
+
+  it('does not stop the process if it is a pipe that no one reads, and has only whole lines', async () => {
+    const child = spawn(process.execPath, ['--input-type=module', '-e', CHILD], {
+      stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+      timeout: 40_000,
+      killSignal: 'SIGKILL',
+    })
+    // Sound: its standard output is a pipe.
+    const output = child.stdout as Readable
+    try {
+      expect(await Promise.race([once(child, 'message'), once(child, 'exit')])).toEqual(['logged', undefined])
+      child.send('go on')
+      let text = ''
+      for await (const chunk of output.setEncoding('utf8')) {
+        text += chunk
+        if (text.includes('"after"}\n')) break
+      }
+      const lines = text
+        .split('\n')
+        .slice(0, -1)
+        .map((line) => JSON.parse(line))
+      const numbers = lines.flatMap(({ n }) => (n === undefined ? [] : [n]))
+      expect(numbers).toEqual(numbers.map((_, n) => n))
+      expect(numbers.length).toBeGreaterThan(0)
+      expect(numbers.length).toBeLessThan(LINES)
+    } finally {
+      child.kill('SIGKILL')
+    }
+  }, 60_000)
 })
 
 describe('the log on a terminal', () => {
