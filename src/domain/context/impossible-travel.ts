@@ -12,11 +12,13 @@ const IMPOSSIBLE_KMH = 1000
 const TRAVEL_MIN_KM = 100
 /** Least time assumed between two attempts: keeps the speed finite. */
 const TIME_MIN_S = 60
+/** A last success further in the future was timed by a database clock that has since been set back. No measurement behind it. */
+const CLOCK_ERROR_MAX_MS = 300_000
 
 /** The travel from the place of the last success that had one. */
 interface Travel {
   readonly signals: readonly Signal[]
-  /** 1 for a plausible speed, 0 for an impossible one; null if either place is unknown. */
+  /** 1 for a plausible speed, 0 for an impossible one; null if either place or the time between them is unknown. */
   readonly score: number | null
   readonly impossible: boolean
 }
@@ -28,7 +30,8 @@ interface Travel {
 export function travel({ place, at }: Circumstances, { last }: Habits, weights: SignalWeights): Travel {
   const known = place !== null && last !== undefined
   const km = known ? leastDistanceKm(place, last) : null
-  const seconds = known ? Math.max(0, at - last.at) / 1000 : null
+  const timed = known && at >= last.at - CLOCK_ERROR_MAX_MS
+  const seconds = timed ? Math.max(0, at - last.at) / 1000 : null
   const kmh = km === null || seconds === null ? null : (3600 * km) / Math.max(seconds, TIME_MIN_S)
   const far = km !== null && km > TRAVEL_MIN_KM
   const measured = (signal: 'distance' | 'time' | 'speed', value: number | null, reference: number | null): Signal => ({
@@ -42,7 +45,7 @@ export function travel({ place, at }: Circumstances, { last }: Habits, weights: 
     signals: [
       measured('distance', km, null),
       measured('time', seconds, null),
-      measured('speed', kmh, known ? IMPOSSIBLE_KMH : null),
+      measured('speed', kmh, timed ? IMPOSSIBLE_KMH : null),
     ],
     score: kmh === null ? null : far ? falling(kmh, FAST_KMH, IMPOSSIBLE_KMH) : 1,
     impossible: far && kmh !== null && kmh > IMPOSSIBLE_KMH,

@@ -175,6 +175,22 @@ describe('impossible travel', () => {
     ])
   })
 
+  it('has no score if the clock was set back by more than 5 minutes since the last success', () => {
+    const LONDON: Place = { ...PARIS, latitude: 51.5074, longitude: -0.1278, country: 'GB', city: 'London' }
+    for (const hours of [-24, -1 / 12 - 1 / 3600]) {
+      const at = after(hours, LONDON)
+      expect(judge(at, last).impossibleTravel).toBe(false)
+      expect(scores(at, last)['impossible-travel']).toBeNull()
+      expect(signal('distance', 'impossible-travel', at, last)?.value).toBe(304)
+      for (const name of ['time', 'speed']) expect(signal(name, 'impossible-travel', at, last)?.value).toBeNull()
+    }
+    for (const hours of [-1 / 12, -1 / 3600]) {
+      const at = after(hours, LONDON)
+      expect(judge(at, last).impossibleTravel).toBe(true)
+      expect(scores(at, last)['impossible-travel']).toBe(0)
+    }
+  })
+
   it('has no score without an earlier place', () => {
     expect(scores(after(1, SYDNEY), {})['impossible-travel']).toBeNull()
     expect(scores({ place: null }, last)['impossible-travel']).toBeNull()
