@@ -65,6 +65,7 @@ interface Needs {
   readonly profiles: Pick<ProfileStore, 'references'>
   readonly authentications: Pick<AuthenticationStore, 'tested'>
   readonly vault: Vault
+  readonly now: () => number
 }
 
 /** A reference's sample, opened. */
@@ -159,7 +160,8 @@ const fromReferences = (
 async function testedSince(needs: Needs, context: AttemptContext, known: KnownPatterns): Promise<Sketched[]> {
   const { latestAt, attemptsVersion } = known
   const { who, member } = context
-  const since = Math.max(0, latestAt - OVERLAP_MS)
+  // A latest pattern in the future means that the database's clock was set back: later patterns have earlier times.
+  const since = latestAt > needs.now() ? 0 : Math.max(0, latestAt - OVERLAP_MS)
   // Each attempt and each refused pattern has incremented the version.
   const limit = Math.min(TESTED_MAX, member.attemptsVersion - attemptsVersion)
   const asked = { userRef: who.userRef, memberId: member.id, since, limit, known: idsOfKnown(known) }

@@ -32,7 +32,11 @@ const tested = (n: number, changes: Partial<TestedPattern> = {}): TestedPattern 
 const refused = (n: number) => tested(n, { patternId: idOf('r', n), authenticated: false, refused: { generation: 0 } })
 
 /** A member whose attempts have this version, in a store with these patterns, newest first. */
-function knowing(patterns: readonly TestedPattern[], memory: PatternMemory = createPatternMemory(1e6)) {
+function knowing(
+  patterns: readonly TestedPattern[],
+  memory: PatternMemory = createPatternMemory(1e6),
+  now: () => number = () => NOW + 1000,
+) {
   const asked: TestedBy[] = []
   const needs = {
     memory,
@@ -53,6 +57,7 @@ function knowing(patterns: readonly TestedPattern[], memory: PatternMemory = cre
       },
     },
     vault: { open: async (_organizationId: string, _binding: unknown, sealed: Uint8Array) => sealed },
+    now,
   }
   const at = (attemptsVersion: number) => {
     const context = {
@@ -105,6 +110,19 @@ describe('the known patterns of a member', () => {
     const later = knowing(newestFirst(5), first.memory)
     expect(idsOfKnown(await later.at(5))).toEqual([...ids('e', 0, REFERENCES), ...ids('t', 0, 5)])
     expect(later.asked).toMatchObject([{ limit: 2, known: [...ids('e', 0, REFERENCES), ...ids('t', 0, 3)] }])
+  })
+
+  it('are read from a little before the latest one, and all if it is in the future: the clock was set back', async () => {
+    const DAY_MS = 86_400_000
+    const { memory, at } = knowing([tested(2, { createdAt: NOW })])
+    await at(1)
+    const later = knowing([tested(2, { createdAt: NOW })], memory)
+    await later.at(2)
+    expect(later.asked).toMatchObject([{ since: NOW - 120_000 }])
+    const setBack = tested(1, { createdAt: NOW - DAY_MS })
+    const after = knowing([tested(2, { createdAt: NOW }), setBack], memory, () => NOW - DAY_MS + 1000)
+    expect(idsOfKnown(await after.at(3))).toContain(idOf('t', 1))
+    expect(after.asked).toMatchObject([{ since: 0 }])
   })
 
   it('hold the latest 48 tested patterns, and patterns of refused calls in the places that are left of 64', async () => {

@@ -114,6 +114,7 @@ describe('the known patterns of a member', () => {
       profiles: { references: async () => [] },
       authentications: { tested: async () => [...stored] },
       vault: { ...flows.stores.vault, open: async () => sample },
+      now: () => 2000,
     }
     const references = Array.from({ length: 5 }, () => ({ id: v7(), sample }))
     const member = { id: v7(), generation: 0, profileVersion: 0, attemptsVersion: 1 }
