@@ -1,7 +1,7 @@
 import type { Device } from '../domain/context/circumstances.js'
 import type { PatternMetadata } from '../domain/typing-pattern.js'
 import { clipped } from '../domain/validation/text.js'
-import { readUserAgent } from './user-agent.js'
+import { deviceKind, readUserAgent } from './user-agent.js'
 
 /** The stored description of the device and application in which a pattern was typed. */
 export interface TypingMetadata {
@@ -28,11 +28,12 @@ export function patternMetadata({ agent, tags = [], d }: PatternMetadata): Typin
 
 function deviceOf(d: NonNullable<PatternMetadata['d']>): Device {
   const { sW, sH, dpr = 1, fonts, cpuThreads, uaData } = d
-  const { browser, os, kind } = readUserAgent(d.ua ?? '')
+  const userAgent = d.ua ?? ''
+  const { browser, os } = readUserAgent(userAgent)
   return {
     browser,
     os: os ?? textOf(uaData?.platform),
-    kind: kind ?? (uaData?.mobile === undefined ? null : uaData.mobile ? 'mobile' : 'desktop'),
+    kind: deviceKind(userAgent, uaData?.mobile),
     screen: sW === undefined || sH === undefined ? null : `${sW}x${sH}@${dpr}`.slice(0, TEXT_MAX),
     time_zone: textOf(d.tz),
     language: textOf(d.navLanguage),

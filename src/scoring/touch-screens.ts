@@ -1,6 +1,6 @@
 import type { Scoring } from './scoring.js'
 
-/** Kinds of device (`readUserAgent`) that people mostly type on without a keyboard. */
+/** Kinds of device (`deviceKind`) that people mostly type on without a keyboard. */
 const TOUCH_KINDS: ReadonlySet<string | null> = new Set(['mobile', 'tablet'])
 
 export const isTouchScreen = (kind: string | null): boolean => TOUCH_KINDS.has(kind)

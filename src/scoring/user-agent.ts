@@ -23,6 +23,16 @@ export function readUserAgent(text: string): UserAgent {
   return read
 }
 
+/**
+ * The kind of a device by its user agent and its client hint `mobile`, undefined without the hint. A phone that asks for the
+ * pages of computers says so in its user agent only, so the hint counts more than `desktop`.
+ */
+export function deviceKind(userAgent: string, mobile: boolean | undefined): string | null {
+  const { kind } = readUserAgent(userAgent)
+  if (mobile === true && (kind === null || kind === 'desktop')) return 'mobile'
+  return kind ?? (mobile === false ? 'desktop' : null)
+}
+
 function parsed(text: string): UserAgent {
   const { browser, os, platform } = Bowser.parse(text)
   return { browser: browser.name || null, os: os.name || null, kind: platform.type || null }

@@ -16,7 +16,7 @@ import { version } from '../process/version.js'
 import { packageRoot } from '../scoring/artifacts.js'
 import { isTouchScreen } from '../scoring/touch-screens.js'
 import { traceOf } from '../scoring/trace.js'
-import { readUserAgent } from '../scoring/user-agent.js'
+import { deviceKind } from '../scoring/user-agent.js'
 import { guidePage, type PageLink, strayPage } from '../web/guide-page.js'
 import { pageHeaders } from '../web/page.js'
 import type { Stores } from './open-stores.js'
@@ -94,10 +94,10 @@ export function pages(config: Config, services: Services, stores: Stores): Plain
   return [...own, ...tryEndpoints(tryIt, services.linksUrl, refusesDevice)]
 }
 
-/** The decision of `withoutTouchScreens`, before anything is typed: a pattern's `d` has the user agent of the browser. */
+/** The decision of `withoutTouchScreens`, before anything is typed: a pattern's `d` has the user agent and the hints of the browser. */
 function refusesTouchScreens({ touchScreens }: Config): RefusesDevice {
   if (touchScreens === 'accept') return () => false
-  return (userAgent) => isTouchScreen(readUserAgent(userAgent).kind)
+  return (header) => isTouchScreen(deviceKind(header('user-agent') ?? '', header('sec-ch-ua-mobile') === '?1'))
 }
 
 /** The operators' console. Without the role `links` there is no guide at `/`, so `/` leads to the console. */

@@ -16,6 +16,7 @@ const TOUCHED = [
   ['a phone by its user agent', { ua: PHONE }],
   ['a tablet by its user agent', { ua: TABLET }],
   ['a phone by its client hints', { uaData: { platform: 'Android', mobile: true } }],
+  ['a phone that asks for the pages of computers', { ua: DESKTOP, uaData: { platform: 'Linux', mobile: true } }],
 ] as const
 const TYPED = [
   ['a desktop', { ua: DESKTOP, uaData: { platform: 'Linux', mobile: false } }],
@@ -25,10 +26,12 @@ const TYPED = [
 
 const started = async (more: Record<string, string>) => startService((await freshDatabase()).url, { more, demo: true })
 /** The pages on which people type, as a device gets them. */
-async function pagesOn(service: TestService, userRef: string, ua: string, language = 'en') {
+async function pagesOn(service: TestService, userRef: string, ua: string, language = 'en', mobile?: boolean) {
   const { key } = (await service.callLinks('POST', `/api/links/create-profile/${userRef}`)).json
   const open = async (path: string) => {
-    const answer = await fetch(`${service.auth}/${path}?language=${language}`, { headers: { 'user-agent': ua } })
+    const hint = mobile === undefined ? {} : { 'sec-ch-ua-mobile': mobile ? '?1' : '?0' }
+    const headers = { 'user-agent': ua, ...hint }
+    const answer = await fetch(`${service.auth}/${path}?language=${language}`, { headers })
     expect(answer.status).toBe(200)
     return answer.text()
   }
@@ -76,16 +79,21 @@ describe('a pattern of a touch screen', () => {
   })
 
   it.each([
-    ['a phone', PHONE],
-    ['a tablet', TABLET],
-    ['a desktop', DESKTOP],
-    ['an unknown device', 'typing-robot/1'],
-    ['no description', ''],
-  ])('is refused exactly where the pages show no form: %s', async (name, ua) => {
-    const userRef = `paged-${name.replace(' ', '-')}`
-    const { link, trying } = await pagesOn(service, userRef, ua)
+    ['a phone', PHONE, undefined],
+    ['a tablet', TABLET, undefined],
+    ['a tablet with hints', TABLET, false],
+    ['a desktop', DESKTOP, undefined],
+    ['a desktop with hints', DESKTOP, false],
+    ['a phone that asks for the pages of computers', DESKTOP, true],
+    ['an unknown device', 'typing-robot/1', undefined],
+    ['an unknown phone', 'typing-robot/1', true],
+    ['no description', '', undefined],
+  ])('is refused exactly where the pages show no form: %s', async (name, ua, mobile) => {
+    const userRef = `paged-${name.replaceAll(' ', '-')}`
+    const { link, trying } = await pagesOn(service, userRef, ua, 'en', mobile)
     const who = await enroll(service, `${userRef}-typing`)
-    const { status } = await verified(who.userRef, who.session, from(who.fresh(), { ua }))
+    const d = { ua, ...(mobile === undefined ? {} : { uaData: { platform: 'any', mobile } }) }
+    const { status } = await verified(who.userRef, who.session, from(who.fresh(), d))
     const forms = [link, trying].map((page) => page.includes('<keystride-typing'))
     expect([status, forms]).toEqual(status === 422 ? [422, [false, false]] : [200, [true, true]])
     if (status === 422) for (const page of [link, trying]) expect(page).toContain('<h1>Please use a computer</h1>')

@@ -7,8 +7,8 @@ import { iconSvg, pageHeaders } from '../../web/page.js'
 import { pageStyle } from '../../web/page-style.js'
 import type { LinkServices } from './link-route.js'
 
-/** Whether patterns of a device are refused, by its `User-Agent` header. */
-export type RefusesDevice = (userAgent: string) => boolean
+/** Whether patterns of a device are refused, by the headers of a request. */
+export type RefusesDevice = (header: PlainRequest['header']) => boolean
 
 /** `/auth/b/{key}`, the page of a profile link. Opening it changes nothing, so a mail scanner does no harm. */
 export function linkPageEndpoint(services: LinkServices, refusesDevice: RefusesDevice): PlainEndpoint {
@@ -33,7 +33,7 @@ export function linkPageEndpoint(services: LinkServices, refusesDevice: RefusesD
       try {
         const hints = { language: request.query.language ?? null, acceptLanguage: acceptLanguage(request) }
         const view = await services.linkPage.open(request.params.key ?? '', hints)
-        const deviceRefused = refusesDevice(request.header('user-agent') ?? '')
+        const deviceRefused = refusesDevice(request.header)
         return page(200, view.words.suggestedWordsLanguage, linkPage({ ...view, deviceRefused }))
       } catch (error) {
         const kind = error instanceof Refusal ? error.kind : null

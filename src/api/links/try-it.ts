@@ -41,9 +41,7 @@ export function tryEndpoints(flows: TryFlows, linksUrl: string, refusesDevice: R
         return {
           status: 200,
           contentType: 'text/html; charset=utf-8',
-          body: refusesDevice(request.header('user-agent') ?? '')
-            ? tryOnComputer(language)
-            : (pages.get(language) ?? ''),
+          body: refusesDevice(request.header) ? tryOnComputer(language) : (pages.get(language) ?? ''),
           headers: { ...headers, 'content-language': language },
         }
       },
