@@ -27,7 +27,10 @@ export interface ExportStore {
   ): Promise<boolean>
   /** Newest first, without expired ones. */
   list(organizationId: string, now: number): Promise<ExportArchive[]>
-  /** Claims one more attempt; null if nothing is to do, or another process holds the claim. A sixth attempt fails. */
+  /**
+   * Claims one more attempt, after the deletions of people that are under way; null if nothing is to do, or another process holds
+   * the claim. A sixth attempt fails. If it rejects because the deletions take long, nothing is claimed or counted.
+   */
   claim(organizationId: string, id: string, secret: Uint8Array): Promise<ClaimedExport | null>
   /**
    * Rows of the window from one snapshot, oldest first, some hundred at a time; cells in the order of the kind's columns. A

@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
+import pg from 'pg'
 import { v7 as uuid } from 'uuid'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { DEFAULT_POLICY } from '../../src/domain/policy.js'
@@ -16,7 +17,7 @@ import { postgresAccounts } from '../../src/storage/postgres/person/account.js'
 import type { Vault } from '../../src/storage/vault.js'
 import { csvRecords, unzipped } from '../api/dashboard/archive-file.js'
 import { type FreshDatabase, freshDatabase } from '../servers/database.js'
-import { person } from '../storage/fixtures.js'
+import { person, until } from '../storage/fixtures.js'
 
 const ROWS = 3000
 const PIECE_BYTES = 64 * 1024
@@ -105,6 +106,39 @@ function halting(n: number) {
     return exports.append(organizationId, claim, place, sealed)
   }
   return { append, halted, go: () => go() }
+}
+
+/** A deletion that is under way until `release`. */
+async function deleting() {
+  let release = () => {}
+  const held = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  let locked = () => {}
+  const holding = new Promise<void>((resolve) => {
+    locked = resolve
+  })
+  const deletion = database.scoped(org, async (sql) => {
+    await sql`select keystride.note_erasure()`
+    locked()
+    await held
+  })
+  await holding
+  return { deletion, release }
+}
+
+/** Cancels the statements that wait for a deletion; their number. */
+async function cancelWaits(): Promise<number> {
+  const client = new pg.Client({ connectionString: fresh.url })
+  await client.connect()
+  try {
+    const { rows } = await client.query(`
+      select pg_cancel_backend(pid) from pg_stat_activity
+      where datname = current_database() and wait_event = 'advisory' and query like '%await_erasures%'`)
+    return rows.length
+  } finally {
+    await client.end()
+  }
 }
 
 describe('an export', () => {
@@ -227,21 +261,7 @@ describe('an export', () => {
   })
 
   it('waits for a running deletion before it reads', async () => {
-    await person(database, org, 'bob')
-    let release = () => {}
-    const held = new Promise<void>((resolve) => {
-      release = resolve
-    })
-    let locked = () => {}
-    const holding = new Promise<void>((resolve) => {
-      locked = resolve
-    })
-    const deletion = database.scoped(org, async (sql) => {
-      await sql`select keystride.note_erasure()`
-      locked()
-      await held
-    })
-    await holding
+    const { deletion, release } = await deleting()
     let claimed = false
     const claim = exports.claim(org, id, randomBytes(32)).then(() => {
       claimed = true
@@ -251,5 +271,21 @@ describe('an export', () => {
     release()
     await Promise.all([deletion, claim])
     expect(claimed).toBe(true)
+  })
+
+  it('is queued again at once, with all its attempts, if the wait for a running deletion ends with an error', async () => {
+    const { deletion, release } = await deleting()
+    for (let tries = 1; tries <= 6; tries += 1) {
+      const outcome = export_().then(
+        () => 'finished',
+        () => 'failed',
+      )
+      await until(async () => (await cancelWaits()) > 0)
+      expect([await outcome, await status()]).toEqual(['failed', 'queued'])
+    }
+    release()
+    await deletion
+    await export_()
+    expect([await status(), (await records()).length > 1]).toEqual(['ready', true])
   })
 })

@@ -68,13 +68,7 @@ export function postgresExports(database: Database): ExportStore {
         return done.count > 0
       }),
 
-    release: (organizationId, claim) =>
-      database.scoped(organizationId, async (sql) => {
-        const done = await sql`
-          update keystride.export_archive set status = 'queued', secret = null, claimed_until = null
-          where ${heldBy(sql, organizationId, claim)}`
-        return done.count > 0
-      }),
+    release: (organizationId, claim) => release(database, organizationId, claim, claim.attempt),
 
     ready: (organizationId, id, now) =>
       database.scoped(organizationId, async (sql) => {
@@ -119,10 +113,30 @@ async function claim(
       returning ${columns(sql)}`
     return row?.status === 'running' ? { ...toArchive(row), attempt: row.attempts } : null
   })
-  // After the commit of the claim: see the SQL function.
-  if (claimed !== null) await database.scoped(organizationId, (sql) => sql`select keystride.await_erasures()`)
+  if (claimed === null) return null
+  try {
+    // After the commit of the claim: see the SQL function.
+    await database.scoped(organizationId, (sql) => sql`select keystride.await_erasures()`)
+  } catch (error) {
+    // A deletion may take longer than this statement. An attempt that has read nothing does not count.
+    await release(database, organizationId, claimed, claimed.attempt - 1).catch(() => {})
+    throw error
+  }
   return claimed
 }
+
+const release = (
+  database: Database,
+  organizationId: string,
+  claim: ClaimedExport,
+  attempts: number,
+): Promise<boolean> =>
+  database.scoped(organizationId, async (sql) => {
+    const done = await sql`
+      update keystride.export_archive set status = 'queued', secret = null, claimed_until = null, attempts = ${attempts}
+      where ${heldBy(sql, organizationId, claim)}`
+    return done.count > 0
+  })
 
 async function* pieces(
   database: Database,
