@@ -275,16 +275,19 @@ describe('an export', () => {
 
   it('is queued again at once, with all its attempts, if the wait for a running deletion ends with an error', async () => {
     const { deletion, release } = await deleting()
-    for (let tries = 1; tries <= 6; tries += 1) {
-      const outcome = export_().then(
-        () => 'finished',
-        () => 'failed',
-      )
-      await until(async () => (await cancelWaits()) > 0)
-      expect([await outcome, await status()]).toEqual(['failed', 'queued'])
+    try {
+      for (let tries = 1; tries <= 6; tries += 1) {
+        const outcome = export_().then(
+          () => 'finished',
+          () => 'failed',
+        )
+        await until(async () => (await cancelWaits()) > 0)
+        expect([await outcome, await status()]).toEqual(['failed', 'queued'])
+      }
+    } finally {
+      release()
+      await deletion
     }
-    release()
-    await deletion
     await export_()
     expect([await status(), (await records()).length > 1]).toEqual(['ready', true])
   })
