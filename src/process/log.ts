@@ -129,7 +129,7 @@ interface Output {
   /** Writes without waiting. Returns the number of bytes written; throws `EAGAIN` if none fits. */
   write(bytes: Uint8Array): number
   wait(ms: number): void
-  /** Of a monotonic clock, ms. */
+  /** Time by a monotonic clock, ms. */
   now(): number
 }
 
