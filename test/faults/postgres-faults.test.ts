@@ -23,7 +23,7 @@ import {
 } from './fault.js'
 import { quantile, table } from './figures.js'
 import { type Load, startLoad } from './load.js'
-import { startProcess } from './service-process.js'
+import { type ServiceProcess, startProcess } from './service-process.js'
 import { type OwnPostgres, startOwnPostgres } from './stores.js'
 import { startProxy, type TcpProxy } from './tcp-proxy.js'
 
@@ -77,7 +77,9 @@ describe('services whose PostgreSQL', { timeout: 90_000 }, () => {
       async hurt() {
         const backends = await server.backends()
         const at = performance.now()
-        process.kill(backends[0] ?? 0, 'SIGKILL')
+        const [one] = backends
+        if (one === undefined) throw new Error('no service has a connection')
+        process.kill(one, 'SIGKILL')
         // Until the postmaster notices it and ends the other backends, it accepts connections.
         await until(async () => !(await server.backends()).some((pid) => backends.includes(pid)))
         return at
@@ -88,19 +90,23 @@ describe('services whose PostgreSQL', { timeout: 90_000 }, () => {
   })
 
   it('is killed with kill -9 refuse and recover', async () => {
+    // The lines of the test before are written 5 s late.
+    await delay(5500)
     const before = victims.map(({ service }) => service.output().length)
     const rows = await faulty({
       name: 'postmaster kill -9',
       hurt: server.kill,
       heal: server.restart,
     })
+    const [lost, back] = [
+      'degraded  why=degraded: PostgreSQL out of reach  reason=',
+      'all stores answer again  awayMs=',
+    ]
     for (const [i, { service }] of victims.entries()) {
-      const said = service.output().slice(before[i])
+      const since = () => service.output().slice(before[i])
+      await until(async () => since().split(lost).length === since().split(back).length)
+      const said = since()
       const lines = said.split('\n').filter((line) => line !== '')
-      const [lost, back] = [
-        'degraded  why=degraded: PostgreSQL out of reach  reason=',
-        'all stores answer again  awayMs=',
-      ]
       expect(lines.filter((line) => ![lost, back, 'WARN  postgres: '].some((text) => line.includes(text)))).toEqual([])
       expect(said.split(lost)).toHaveLength(said.split(back).length)
       expect(said).toMatch(/degraded {2}why=.*reason=.*\n[\s\S]*again {2}awayMs=\d+ {2}failures=\d+/)
@@ -119,7 +125,13 @@ describe('services whose PostgreSQL', { timeout: 90_000 }, () => {
   })
 
   it('is slow by 500 ms refuse and recover', async () => {
-    const rows = await faulty({ name: '+500 ms', slowMs: 400, hurt: () => proxy.delay(500), heal: () => proxy.pass() })
+    const rows = await faulty({
+      name: '+500 ms',
+      slowMs: 400,
+      hurt: () => proxy.delay(500),
+      heal: () => proxy.pass(),
+      answersLate: true,
+    })
     figure('F11', figureText(rows), KILLED, allHeld(rows))
   })
 
@@ -200,33 +212,40 @@ afterAll(() => {
 describe.skipIf(!onSmallDisk)('a service whose PostgreSQL', { timeout: 180_000 }, () => {
   it('has a full disk refuses, and serves again with everything acknowledged once there is room', async () => {
     const server = await startOwnPostgres(join(smallDisk, 'data'))
-    const { env, apikey } = await deployment(server.url)
-    const service = await startProcess({ ...env, DATABASE_URL: server.url, STORE_PATIENCE: '1' })
-    const victim: Victim = { name: 'PostgreSQL alone', service, apikey, databaseUrl: () => server.url }
     const filler = join(smallDisk, 'filler')
-    const figures = await injectFault([victim], {
-      name: 'disk full',
-      async hurt() {
-        spawnSync('dd', ['if=/dev/zero', `of=${filler}`, 'bs=1M'])
-        const junk = postgres(server.url, { max: 1, onnotice: () => {} })
-        await junk`create table junk (text text)`.catch(() => {})
-        let full = false
-        while (!full)
-          await junk`insert into junk select repeat('x', 1000) from generate_series(1, 1000)`.catch(() => {
-            full = true
-          })
-        const at = performance.now()
-        await junk.end({ timeout: 1 })
-        return at
-      },
-      async heal() {
-        rmSync(filler)
-        await server.restart()
-      },
-    })
-    console.log(table('disk full', figures))
-    figure('F10', figureText(figures), KILLED, allHeld(figures))
-    await service.stop()
-    await server.close()
+    let service: ServiceProcess | undefined
+    try {
+      const { env, apikey } = await deployment(server.url)
+      service = await startProcess({ ...env, DATABASE_URL: server.url, STORE_PATIENCE: '1' })
+      const victim: Victim = { name: 'PostgreSQL alone', service, apikey, databaseUrl: () => server.url }
+      const figures = await injectFault([victim], fullDisk(server, filler))
+      console.log(table('disk full', figures))
+      figure('F10', figureText(figures), KILLED, allHeld(figures))
+    } finally {
+      await service?.stop()
+      rmSync(filler, { force: true })
+      await server.close()
+    }
   })
+})
+
+const fullDisk = (server: OwnPostgres, filler: string): Fault => ({
+  name: 'disk full',
+  async hurt() {
+    spawnSync('dd', ['if=/dev/zero', `of=${filler}`, 'bs=1M'])
+    const junk = postgres(server.url, { max: 1, onnotice: () => {} })
+    await junk`create table junk (text text)`.catch(() => {})
+    let full = false
+    while (!full)
+      await junk`insert into junk select repeat('x', 1000) from generate_series(1, 1000)`.catch(() => {
+        full = true
+      })
+    const at = performance.now()
+    await junk.end({ timeout: 1 })
+    return at
+  },
+  async heal() {
+    rmSync(filler)
+    await server.restart()
+  },
 })

@@ -104,14 +104,13 @@ describe.skipIf(!clusterIsPossible())('a service on a Redis Cluster of six nodes
   })
 
   it('judges at most three attempts of a session, however many are sent while its master dies', async () => {
-    const people: { userRef: string; held: string; lost: boolean }[] = []
-    const lost = await masterOf('crowd-0')
+    const people: { userRef: string; held: string }[] = []
     for (let n = 0; n < (LONG ? 60 : 12); n++) {
-      const who = await newcomer()
-      const on = await masterOf(who.userRef)
-      people.push({ userRef: who.userRef, held: await session(who.userRef), lost: on.port === lost.port })
+      const { userRef } = await newcomer()
+      people.push({ userRef, held: await session(userRef) })
     }
-    expect(people.filter((one) => one.lost).length).toBeGreaterThan(0)
+    // The session of one of them at least is on it: the slots depend on a random id.
+    const lost = await masterOf(people[0]?.userRef ?? '')
     const answers: (Answer & { userRef: string })[] = []
     /** Four concurrent attempts in every session. */
     const round = () =>

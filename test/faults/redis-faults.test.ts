@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { stranger } from '../api/enrolled.js'
 import { type FreshDatabase, freshDatabase } from '../servers/database.js'
+import { until } from '../storage/fixtures.js'
 import { figure, LONG } from '../trust/figure.js'
 import { deployment } from './deployment.js'
 import { allHeld, audit, type Fault, type Figures, figureText, injectFault, type Victim, wellBehaved } from './fault.js'
@@ -64,6 +65,8 @@ describe.skipIf(!possible)('a service whose Redis is', { timeout: 90_000 }, () =
   it('killed and restarted with its data keeps sessions and used attempts', async () => {
     await redis.kill()
     await redis.restart('--appendonly', 'yes')
+    // One late answer of a loaded machine would be a lost session or attempt.
+    const patient = await startProcess({ ...env, STORE_PATIENCE: '10' })
     await withClient(async (ask) => {
       const failures: { userRef: string; session: string }[] = []
       const fails = (userRef: string, session: string) =>
@@ -86,6 +89,7 @@ describe.skipIf(!possible)('a service whose Redis is', { timeout: 90_000 }, () =
         hurt: () => redis.kill(),
         heal: () => redis.restart('--appendonly', 'yes'),
       })
+      await until(async () => (await ask('bootstrap', 'GET', '/users/is-back')).session !== '')
 
       let [live, counted] = [0, 0]
       for (const { userRef, session } of sessions)
@@ -98,7 +102,8 @@ describe.skipIf(!possible)('a service whose Redis is', { timeout: 90_000 }, () =
         'all',
         live === sessions.length && counted === failures.length,
       )
-    })
+    }, patient)
+    await patient.stop()
     await redis.kill()
     await redis.restart()
   })
@@ -115,7 +120,13 @@ describe.skipIf(!possible)('a service whose Redis is', { timeout: 90_000 }, () =
   })
 
   it('slow by 200 ms refuses and recovers', async () => {
-    const rows = await faulty({ name: '+200 ms', slowMs: 250, hurt: () => proxy.delay(200), heal: () => proxy.pass() })
+    const rows = await faulty({
+      name: '+200 ms',
+      slowMs: 250,
+      hurt: () => proxy.delay(200),
+      heal: () => proxy.pass(),
+      answersLate: true,
+    })
     figure('F04', figureText(rows), SLOW, allHeld(rows))
   })
 

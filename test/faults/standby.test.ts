@@ -38,10 +38,11 @@ async function failOver(pair: Pair, victims: Victim[], alsoKill: () => unknown =
 describe.skipIf(why !== null)('a PostgreSQL with a synchronous standby', { timeout: 120_000 }, () => {
   let pair: Pair
   let made: Awaited<ReturnType<typeof deployment>>
-  beforeAll(async () => {
+  const begin = async () => {
     pair = await startPair()
     made = await deployment(pair.url)
-  })
+  }
+  beforeAll(begin)
   afterAll(() => pair?.close())
 
   it('is connected to its primary, wherever that is in the list', async () => {
@@ -64,8 +65,15 @@ describe.skipIf(why !== null)('a PostgreSQL with a synchronous standby', { timeo
     const rename = (name: string) =>
       database.scoped(made.organizationId, (sql) => sql`update keystride.organization set name = ${name}`)
     const renamed = async () => (await pair.standby.run('select name from keystride_names'))[0]?.name
-    await pair.primary.run('create view keystride_names as select name from keystride.organization')
-    await rename('first')
+    const renames = (name: string) =>
+      until(() =>
+        rename(name).then(
+          () => true,
+          () => false,
+        ),
+      )
+    await pair.primary.run('create or replace view keystride_names as select name from keystride.organization')
+    await renames('first')
     expect(await renamed()).toBe('first')
     await pair.standby.signalAll('SIGSTOP')
     try {
@@ -73,17 +81,18 @@ describe.skipIf(why !== null)('a PostgreSQL with a synchronous standby', { timeo
     } finally {
       await pair.standby.signalAll('SIGCONT')
     }
-    await until(() =>
-      rename('third').then(
-        () => true,
-        () => false,
-      ),
-    )
+    await renames('third')
     expect(await renamed()).toBe('third')
     await database.close()
   })
 
+  let tries = 0
   it('is promoted after the primary is killed under load, with everything acknowledged', async () => {
+    if (tries++ > 0) {
+      // The first try has ended the primary.
+      await pair.close()
+      await begin()
+    }
     const victims: Victim[] = []
     for (const { name, redisUrl } of LONG ? backEnds : backEnds.slice(-1))
       victims.push({
@@ -96,10 +105,13 @@ describe.skipIf(why !== null)('a PostgreSQL with a synchronous standby', { timeo
         apikey: made.apikey,
         databaseUrl: () => pair.standby.url,
       })
-    const figures = await failOver(pair, victims)
-    console.log(table('fail-over of PostgreSQL', figures))
-    figure('F09', figureText(figures), 'OK within 2 s of the promotion, acknowledged N of N', allHeld(figures))
-    for (const { service } of victims) await service.stop()
+    try {
+      const figures = await failOver(pair, victims)
+      console.log(table('fail-over of PostgreSQL', figures))
+      figure('F09', figureText(figures), 'OK within 2 s of the promotion, acknowledged N of N', allHeld(figures))
+    } finally {
+      for (const { service } of victims) await service.stop()
+    }
     // The old primary restarts. Both servers then accept writes, and the one with the newer timeline is chosen.
     await pair.primary.restart()
     const [one, two] = serversOf(pair.url)
