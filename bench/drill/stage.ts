@@ -62,6 +62,8 @@ export async function openStage(say: (line: string) => void): Promise<Stage> {
       KEYSTRIDE_DATA: files,
       LOG_LEVEL: 'warn',
       REDIS_URL: '',
+      // A store that a loaded machine is slow to reach ends no drill.
+      STORE_PATIENCE: '10',
     }
     const shell = shellIn(files, `${debian.bin}:${files}/bin:${process.env.PATH}`, env)
     const serve = (more: Readonly<Record<string, string>> = {}) =>

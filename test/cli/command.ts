@@ -11,12 +11,15 @@ interface Ran {
 }
 export type Keystride = (...args: string[]) => Promise<Ran>
 
-/** Runs the administration command in a new process, with `env` added to the present environment. */
+/**
+ * Runs the administration command in a new process, with `env` added to the present environment, and with the patience that a loaded
+ * machine needs.
+ */
 export function keystrideWith(env: Record<string, string>): Keystride {
   return async (...args) => {
     try {
       const { stdout, stderr } = await promisify(execFile)(process.execPath, [command, ...args], {
-        env: { ...process.env, ...env },
+        env: { STORE_PATIENCE: '10', ...process.env, ...env },
       })
       return { status: 0, stdout, stderr }
     } catch (error) {

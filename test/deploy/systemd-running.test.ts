@@ -59,6 +59,7 @@ describe.skipIf(why !== null)('the units, started by systemd as docs/deployment.
       PROCESSES: '2',
       STOP_LEAD_S: '5',
       QUEUE_MS: '20000',
+      STORE_PATIENCE: '10',
     }
     for (const [name, value] of Object.entries(edits))
       shell(`sed -i 's|^#\\?${name}=.*|${name}=${value}|' /etc/keystride/keystride.env`)

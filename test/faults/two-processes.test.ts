@@ -19,7 +19,7 @@ describe.each(backEnds)('two processes on $name', ({ redisUrl }) => {
 
   const keystride = async (...args: string[]) => {
     const { stdout } = await promisify(execFile)(process.execPath, [command, ...args], {
-      env: { ...process.env, ...env },
+      env: { STORE_PATIENCE: '10', ...process.env, ...env },
     })
     return stdout.trim()
   }
