@@ -26,7 +26,7 @@ const { dump: dumpAlone, verify: verifyAlone, restore } = backupScripts()
 const dump = dumpAlone + verifyAlone
 
 /** The tests depend on each other: each continues with the state that the one before it left. */
-describe.skipIf(why !== null)('a backup by pg_dump', { timeout: 60_000 }, () => {
+describe.skipIf(why !== null)('a backup by pg_dump', { timeout: 180_000 }, () => {
   const files = mkdtempSync(join(tmpdir(), 'keystride-dumps-'))
   const whole = join(files, 'keystride.dump')
   const temporary = mkdtempSync(join(tmpdir(), 'keystride-verify-'))
@@ -36,6 +36,7 @@ describe.skipIf(why !== null)('a backup by pg_dump', { timeout: 60_000 }, () => 
   let env: Record<string, string>
   let service: TestService | undefined
   let person: Enrolled
+  let servers = 0
 
   /** Runs a script with the programs of PostgreSQL and `keystride` on its PATH. */
   const shell = async (script: string, more: Record<string, string> = {}): ReturnType<Keystride> => {
@@ -133,7 +134,7 @@ describe.skipIf(why !== null)('a backup by pg_dump', { timeout: 60_000 }, () => 
     async (_, roles) => {
       await service?.close()
       service = undefined
-      const server = await debian.serve(await debian.initialize(`second-${roles.length}`))
+      const server = await debian.serve(await debian.initialize(`restored-${servers++}`))
       for (const statement of roles) await server.run(statement)
       const SERVER = `postgres://app@127.0.0.1:${server.port}`
       try {
@@ -204,7 +205,7 @@ describe.skipIf(why !== null)('a backup by pg_dump', { timeout: 60_000 }, () => 
     },
     foreign: {
       make: async (name) => {
-        await primary.run('create table public.diary (day date); grant select on public.diary to public')
+        await primary.run('create table if not exists public.diary (day date); grant select on public.diary to public')
         return dumpTo(name, '', `postgres://keystride@127.0.0.1:${primary.port}/postgres`)
       },
       says: /foreign is a backup of another database/,

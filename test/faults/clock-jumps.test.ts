@@ -1,6 +1,6 @@
 import { hash } from '@node-rs/argon2'
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type AttemptCounters, type AttemptKind, afterFailure, NO_ATTEMPTS } from '../../src/domain/attempts.js'
 import { postgresAuthentications } from '../../src/storage/postgres/attempt/authentication.js'
 import { connectPostgres } from '../../src/storage/postgres/connection/client.js'
@@ -118,6 +118,12 @@ describe.skipIf(why !== null).each(backEnds)(
       clock?.remove()
       await redis?.stop()
       await fresh?.drop()
+    })
+
+    // A failed test may leave the clock wrong.
+    beforeEach(async () => {
+      clock.set(0)
+      await until(async () => (await status()) === 'OK')
     })
 
     it('jumps ends no lock early and extends none, whether made before or after the jump', async () => {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { connectPostgres } from '../../src/storage/postgres/connection/client.js'
 import { certificate } from '../servers/certificate.js'
 import { type FreshDatabase, freshDatabase } from '../servers/database.js'
@@ -21,18 +21,18 @@ let fresh: FreshDatabase
 let service: ServiceProcess
 let apikey: string
 const folder = mkdtempSync(join(tmpdir(), 'keystride-sinks-'))
-beforeAll(async () => {
+beforeEach(async () => {
   fresh = await freshDatabase()
   const made = await deployment(fresh.url)
   apikey = made.apikey
   writeFileSync(join(folder, 'ca.pem'), certificate)
   service = await startProcess({ ...made.env, ALERT_HOSTS: 'localhost', ALERT_CA: join(folder, 'ca.pem') })
 })
-afterAll(async () => {
+afterEach(async () => {
   await service.stop()
   await fresh.drop()
-  rmSync(folder, { recursive: true })
 })
+afterAll(() => rmSync(folder, { recursive: true }))
 
 /** Creates people and guesses each one's code wrong three times, until `over`. Each guess causes an alert. */
 async function guessOnAndOn(name: string, over: () => boolean, rejected: () => void): Promise<Answer[]> {
@@ -83,16 +83,21 @@ describe('alert channels', () => {
         rejected++
       }
       const guesses = [guessOnAndOn('ann', () => over, counted), guessOnAndOn('ben', () => over, counted)]
-      await delay(DEAD_MS)
-      await until(async () => rejected > GUESSES_LEAST, 60_000)
-      await until(async () => mute.connections() > 0, 20_000)
-      const back = await smtpSink({}, gone.port)
-      const backAt = performance.now()
-      // Alerts after the return must be sent too.
-      await delay(1000)
-      over = true
+      const returned = async () => {
+        await delay(DEAD_MS)
+        await until(async () => rejected > GUESSES_LEAST, 60_000)
+        await until(async () => mute.connections() > 0, 20_000)
+        const back = await smtpSink({}, gone.port)
+        const backAt = performance.now()
+        // Alerts after the return must be sent too.
+        await delay(1000)
+        return { back, backAt }
+      }
+      const { back, backAt } = await returned().finally(() => {
+        over = true
+        return load.stop()
+      })
       const answers = (await Promise.all(guesses)).flat()
-      await load.stop()
       const all = [...answers, ...load.answers]
       const failures = all.filter(failed)
       figure(

@@ -7,7 +7,7 @@ import { type On, patiently, startTwo, type TwoServices } from './two-services.j
 /** More callers than connections to the database, so that a transaction is always running. */
 const CALLERS = 16
 const FREEZES = LONG ? 20 : 3
-const FROZEN_MS = 6000
+const FROZEN_MS = 9000
 /**
  * Short, so that connections and their statements are new: a freeze may then fall between the description and the
  * execution of a statement.
@@ -18,7 +18,7 @@ const WARM_MS = 100
  * ended. 2.0 s if a statement was described and not executed: one call is refused each second, and the second refusal
  * ends its connection. The rest is for a loaded machine.
  */
-const FREE_WITHIN_MS = 5000
+const FREE_WITHIN_MS = 8000
 const REFUSED_PAUSE_MS = 100
 /** Statements that the database has received end within this. */
 const RUNNING_MS = 100
