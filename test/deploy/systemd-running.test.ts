@@ -57,6 +57,8 @@ describe.skipIf(why !== null)('the units, started by systemd as docs/deployment.
       PORT: String(ports.service),
       METRICS_PORT: String(ports.metrics),
       PROCESSES: '2',
+      // Other test files use connections of the same server.
+      DATABASE_POOL: '5',
       STOP_LEAD_S: '5',
       QUEUE_MS: '20000',
       STORE_PATIENCE: '10',

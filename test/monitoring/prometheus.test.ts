@@ -29,7 +29,8 @@ describe.skipIf(why !== null)('a real Prometheus that scrapes two machines of tw
   let prometheus: Prometheus
   beforeAll(async () => {
     redis = await startOwnRedis()
-    two = await startTwo(`redis://127.0.0.1:${redis.port}`, { PROCESSES: '2' })
+    // Few connections, because other test files use the same server.
+    two = await startTwo(`redis://127.0.0.1:${redis.port}`, { PROCESSES: '2', DATABASE_POOL: '5' })
     const targets = two.services.map(({ core }) => new URL(core).host)
     prometheus = await startPrometheus(targets, 3)
   }, 120_000)
