@@ -2,6 +2,7 @@ import type { ErasedPerson } from '../domain/erased-person.js'
 import { Refusal } from '../domain/refusal.js'
 import type { MetricsJson } from '../http/metrics.js'
 import type { RateAccounts } from '../storage/rate-account.js'
+import { createQuestions } from './questions.js'
 import { version } from './version.js'
 
 /** Messages of a front to its supervisor. */
@@ -72,7 +73,10 @@ const PROCESSES_MS = 1000
 /** Connects to the supervisor; null if this process is the whole service. */
 export function connectSupervisor(env: NodeJS.ProcessEnv): Front | null {
   if (env.KEYSTRIDE_FRONT === undefined || process.send === undefined) return null
-  const ask = createAsk()
+  const questions = createQuestions<ToFront>()
+  process.on('message', questions.hear)
+  const ask = <K extends ToFront['kind']>(kind: K, message: (id: number) => FromFront, withinMs: number) =>
+    questions.ask(kind, (id) => send(message(id)), withinMs)
   process.on('message', (message: ToFront) => {
     if (message.kind === 'are-you-here') send({ kind: 'here', id: message.id })
   })
@@ -84,8 +88,8 @@ export function connectSupervisor(env: NodeJS.ProcessEnv): Front | null {
         void json().then((metrics) => send({ kind: 'metrics', id: message.id, metrics }))
       })
       return async () => {
-        const text = await ask((id) => ({ kind: 'ask-metrics', id }), METRICS_MS)
-        if (text !== undefined) return text
+        const found = await ask('metrics-text', (id) => ({ kind: 'ask-metrics', id }), METRICS_MS)
+        if (found !== null) return found.text
         throw new Refusal('degraded', `the supervisor has not answered within ${METRICS_MS} ms: scrape again`)
       }
     },
@@ -102,7 +106,7 @@ export function connectSupervisor(env: NodeJS.ProcessEnv): Front | null {
       })
     },
     async settingsChanged(organizationId) {
-      await ask((id) => ({ kind: 'settings-changed', id, organizationId }), FORGET_MS)
+      await ask('all-forgot', (id) => ({ kind: 'settings-changed', id, organizationId }), FORGET_MS)
     },
     onPersonErased(forget) {
       process.on('message', (message: ToFront) => {
@@ -112,18 +116,17 @@ export function connectSupervisor(env: NodeJS.ProcessEnv): Front | null {
       })
     },
     async personErased(person) {
-      await ask((id) => ({ kind: 'person-erased', id, person }), FORGET_MS)
+      await ask('all-forgot', (id) => ({ kind: 'person-erased', id, person }), FORGET_MS)
     },
     async processes() {
-      const found = await ask((id) => ({ kind: 'ask-processes', id }), PROCESSES_MS)
-      // Sound: the supervisor's message has it in this form.
-      return found === undefined ? null : (JSON.parse(found) as readonly FrontState[])
+      const found = await ask('processes', (id) => ({ kind: 'ask-processes', id }), PROCESSES_MS)
+      return found === null ? null : found.processes
     },
     rateAccounts: {
       async spend(_, keyId, spentMs) {
-        const aheadMs = await ask((id) => ({ kind: 'spend-rate', id, keyId, spentMs }), SPEND_MS)
-        if (aheadMs === undefined) throw new Error('the supervisor does not answer')
-        return Number(aheadMs)
+        const found = await ask('rate-spent', (id) => ({ kind: 'spend-rate', id, keyId, spentMs }), SPEND_MS)
+        if (found === null) throw new Error('the supervisor does not answer')
+        return found.aheadMs
       },
     },
     onOrphaned: (stop) => process.on('disconnect', stop),
@@ -133,28 +136,4 @@ export function connectSupervisor(env: NodeJS.ProcessEnv): Front | null {
 function send(message: FromFront): void {
   // Without a callback the error of a message to a supervisor that has just exited would end this process before it has stopped.
   if (process.connected) process.send?.(message, undefined, undefined, () => {})
-}
-
-/** Sends a message and resolves with the supervisor's answer; undefined if none comes in time. */
-function createAsk() {
-  const waiting = new Map<number, (answer: string) => void>()
-  let asked = 0
-  process.on('message', (message: ToFront) => {
-    if (message.kind === 'metrics-text') waiting.get(message.id)?.(message.text)
-    else if (message.kind === 'all-forgot') waiting.get(message.id)?.('')
-    else if (message.kind === 'rate-spent') waiting.get(message.id)?.(String(message.aheadMs))
-    else if (message.kind === 'processes') waiting.get(message.id)?.(JSON.stringify(message.processes))
-  })
-  return (message: (id: number) => FromFront, withinMs: number): Promise<string | undefined> =>
-    new Promise((resolve) => {
-      const id = asked++
-      const done = (answer?: string): void => {
-        clearTimeout(late)
-        waiting.delete(id)
-        resolve(answer)
-      }
-      const late = setTimeout(done, withinMs)
-      waiting.set(id, done)
-      send(message(id))
-    })
 }

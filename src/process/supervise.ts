@@ -9,6 +9,7 @@ import { type RateAccounts, rateAccountsHere } from '../storage/rate-account.js'
 import type { FromFront, FrontState, ToFront } from './front.js'
 import { createFrontMetrics, type FrontMetrics } from './front-metrics.js'
 import { ALLOCATOR, HEAP_FLAGS } from './heap.js'
+import { createQuestions, type Questions } from './questions.js'
 
 interface SuperviseOptions {
   /** The file that a front runs: the one that started this process. */
@@ -239,32 +240,33 @@ async function answerFront(
   }
 }
 
-let asked = 0
+/** The questions to each front. */
+const questions = new WeakMap<ChildProcess, Questions<FromFront>>()
+
+function questionsTo(child: ChildProcess): Questions<FromFront> {
+  const known = questions.get(child)
+  if (known !== undefined) return known
+  const created = createQuestions<FromFront>()
+  child.on('message', created.hear)
+  questions.set(child, created)
+  return created
+}
 
 /** Sends a message and resolves with the front's answer; null if none comes in time, or the front has exited. */
-function answerOf<K extends FromFront['kind']>(
+const answerOf = <K extends FromFront['kind']>(
   child: ChildProcess,
   kind: K,
   message: (id: number) => ToFront,
   withinMs: number,
-): Promise<Extract<FromFront, { kind: K }> | null> {
-  const id = asked++
-  return new Promise((resolve) => {
-    const done = (found: Extract<FromFront, { kind: K }> | null): void => {
-      clearTimeout(late)
-      child.off('message', hear)
-      resolve(found)
-    }
-    const hear = (answer: FromFront): void => {
-      // Sound: the kind is checked.
-      if (answer.kind === kind && 'id' in answer && answer.id === id) done(answer as Extract<FromFront, { kind: K }>)
-    }
-    const late = setTimeout(() => done(null), withinMs)
-    child.on('message', hear)
-    if (child.connected) child.send(message(id), (error) => error !== null && done(null))
-    else done(null)
-  })
-}
+): Promise<Extract<FromFront, { kind: K }> | null> =>
+  questionsTo(child).ask(
+    kind,
+    (id, failed) => {
+      if (child.connected) child.send(message(id), (error) => error !== null && failed())
+      else failed()
+    },
+    withinMs,
+  )
 
 /** Throws if another process has the port. Fronts listen with SO_REUSEPORT, so they would share it without an error. */
 async function freePort(host: string, port: number): Promise<number> {

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -9,6 +9,7 @@ import { until } from '../storage/fixtures.js'
 
 const file = fileURLToPath(new URL('front-file.mjs', import.meta.url))
 const dying = fileURLToPath(new URL('front-file-dies.mjs', import.meta.url))
+const erasing = fileURLToPath(new URL('front-file-erases.mjs', import.meta.url))
 const { execPath } = process
 const PATIENCE_MS = 30_000
 /** Programs that cannot be spawned. The error of the first comes as an event, that of the second is thrown by `fork`. */
@@ -86,6 +87,27 @@ describe('a supervisor', () => {
     expect(lines).toMatchObject([{ facts: { front: 0, status: 1, waitMs: 100 } }])
     await until(async () => (await counts())[0] === 2, PATIENCE_MS)
     expect(await counts()).toEqual([2, 2, 1])
+    rmSync(folder, { recursive: true })
+  }, 60_000)
+
+  // Each deletion added a listener to every front, and Node printed a warning of a leak.
+  it('passes on many deletions at once by one listener for each front', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'keystride-fronts-'))
+    const heard = join(folder, 'heard')
+    writeFileSync(heard, '')
+    const warnings: string[] = []
+    const note = (warning: Error) => warnings.push(warning.name)
+    process.on('warning', note)
+    const { counts } = await supervised(erasing, [heard])
+    expect(await counts()).toEqual([2, 2, 0])
+    const times = (kind: string) =>
+      readFileSync(heard, 'utf8')
+        .split('\n')
+        .filter((line) => line === kind).length
+    await until(async () => times('all-forgot') === 16, PATIENCE_MS)
+    expect(times('forget-person')).toBe(16)
+    process.off('warning', note)
+    expect(warnings).toEqual([])
     rmSync(folder, { recursive: true })
   }, 60_000)
 
