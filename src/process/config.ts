@@ -77,7 +77,9 @@ const Environment = z.object({
   ),
   DATABASE_POOL: count(2, 200)
     .default(10)
-    .describe('most connections of a process to PostgreSQL, one of them for health checks'),
+    .describe(
+      'most connections of a process to PostgreSQL, one of them for health checks; a running export opens one more',
+    ),
   MIGRATE: z
     .enum(['on', 'off'])
     .default('on')

@@ -86,7 +86,7 @@ describe.skipIf(noDebian !== null)('the settings of PostgreSQL', { timeout: 120_
         /^problem: The oldest row version is 1,099,9\d\d,\d{3} transactions old; at 2 billion the database stops\.$/,
       ),
       expect.stringMatching(
-        /^problem: The server permits 30 connections, and the processes of this machine open up to 51/,
+        /^problem: The server permits 30 connections, and the processes of this machine open up to 61/,
       ),
       expect.stringMatching(/^note: max_wal_size is 256 MiB/),
       expect.stringMatching(/^note: shared_buffers is 32 MiB/),
@@ -119,8 +119,8 @@ describe.skipIf(noDebian !== null)('the settings of PostgreSQL', { timeout: 120_
       // The login has 30 connections.
       await hold('127.0.0.2', 25, 'app', 'keystride')
       expect(await found()).toContain(
-        'warning: The server permits 30 connections, and the processes of this machine open up to 10 ' +
-          '(PROCESSES x DATABASE_POOL); others leave 5: 25 from 127.0.0.2 (keystride, login app).',
+        'warning: The server permits 30 connections, and the processes of this machine open up to 11 ' +
+          '(PROCESSES x (DATABASE_POOL + 1 for an export)); others leave 5: 25 from 127.0.0.2 (keystride, login app).',
       )
       // The server has 57 for all.
       const hidden = '24 from an address that this login may not see (reports, login keystride)'

@@ -137,7 +137,7 @@ describe('the configuration', { timeout: 120_000 }, () => {
     ])
       expect(found).toMatch(line)
     expect(bad('database').join('\n')).toMatch(
-      /^problem: The server permits 57 connections, and .* open up to 129 \(PROCESSES x DATABASE_POOL, and 1 of/m,
+      /^problem: The server permits 57 connections, and .* open up to 193 \(PROCESSES x \(DATABASE_POOL \+ 1 for an export\), and 1 of/m,
     )
   })
 

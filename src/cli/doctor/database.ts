@@ -66,13 +66,18 @@ interface Pools {
   readonly sum: string
 }
 
-/** Single sign-on alone is one process. The supervisor of several processes asks one thing after another, unless it serves single sign-on. */
+/**
+ * Single sign-on alone is one process. A process with the role `jobs` writes one export at a time, which reads on a connection of its
+ * own. The supervisor of several processes asks one thing after another, unless it serves single sign-on.
+ */
 function poolsOf({ roles, processes, databasePool }: Config): Pools {
   if (roles.every((role) => role === 'sso')) return { connections: databasePool, sum: 'DATABASE_POOL' }
-  const sum = 'PROCESSES x DATABASE_POOL'
-  if (processes === 1) return { connections: databasePool, sum }
+  const exports = roles.includes('jobs')
+  const sum = `PROCESSES x ${exports ? '(DATABASE_POOL + 1 for an export)' : 'DATABASE_POOL'}`
+  const connections = processes * (exports ? databasePool + 1 : databasePool)
+  if (processes === 1) return { connections, sum }
   const supervisor = roles.includes('sso') ? databasePool : 1
-  return { connections: processes * databasePool + supervisor, sum: `${sum}, and ${supervisor} of their supervisor` }
+  return { connections: connections + supervisor, sum: `${sum}, and ${supervisor} of their supervisor` }
 }
 
 /** `pools` null: a pooler opens the connections. */
