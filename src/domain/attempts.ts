@@ -93,6 +93,10 @@ export const afterLock = ({ biometric, security_code }: AttemptCounters): Attemp
   security_code: { ...security_code, off: true, closedUntil: UNTIL_UNLOCKED },
 })
 
+/** Whether an administrator's lock closes typing. A reset by the API or the dashboard, or an unlock, ends that. */
+export const lockedByAdministrator = ({ biometric, security_code }: AttemptCounters): boolean =>
+  biometric.off && security_code.closedUntil >= UNTIL_UNLOCKED
+
 /** Milliseconds until `kind` opens for the member: 0 if open, Infinity if only a reset opens it. */
 export function closedForMs(counters: AttemptCounters, kind: AttemptKind, now: number): number {
   const { off, closedUntil } = counters[kind]

@@ -29,6 +29,7 @@ export type RefusalKind =
   | 'bot-detected'
   | 'replay-detected'
   | 'profile-complete'
+  | 'profile-locked'
   | 'too-soon'
   | 'typing-word-not-found'
   | 'link-unknown'
@@ -70,6 +71,9 @@ export const sessionOfAnother = () =>
 /** The same message for every unusable link, so that a caller cannot distinguish the causes. */
 export const linkUnknown = () =>
   new Refusal('link-unknown', 'there is no such link: it was used, revoked, replaced by a newer one, or has expired')
+
+export const profileLocked = () =>
+  new Refusal('profile-locked', 'an administrator has locked this person: no pattern is enrolled until the unlock')
 
 export const userNotFound = () => new Refusal('user-not-found', 'no user of this reference in this organization')
 

@@ -17,6 +17,7 @@ export const USING_UP: readonly RefusalKind[] = [
   'session-missing',
   'member-mismatch',
   'profile-complete',
+  'profile-locked',
   'too-soon',
   'pattern-invalid',
   'bot-detected',

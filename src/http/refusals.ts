@@ -38,6 +38,7 @@ export const wireRefusals: Readonly<Record<RefusalKind, WireRefusal>> = {
   'link-unknown': { status: 404, reason: 'invalid-data' },
   'method-not-allowed': { status: 405, reason: 'invalid-action' },
   'profile-complete': { status: 409, reason: 'invalid-action' },
+  'profile-locked': { status: 409, reason: 'invalid-action' },
   'account-type': { status: 409, reason: 'invalid-action' },
   'member-exists': { status: 409, reason: 'invalid-action' },
   'accounts-quota': { status: 409, reason: 'quota-exceeded' },

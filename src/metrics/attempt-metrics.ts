@@ -94,7 +94,7 @@ function createVerdictMetrics() {
   }
 }
 
-const ADDED = ['added', 'replay', 'closed', 'too-soon', 'link-ended', 'absent'] as const
+const ADDED = ['added', 'replay', 'closed', 'too-soon', 'link-ended', 'locked', 'absent'] as const
 
 function createEnrollmentMetrics() {
   const patterns = createCounts({

@@ -37,6 +37,8 @@ export type AddOutcome =
   | { readonly outcome: 'too-soon'; readonly at: number }
   /** The pattern's link is not live. Nothing was written. */
   | { readonly outcome: 'link-ended' }
+  /** An administrator has locked the member. Nothing was written. */
+  | { readonly outcome: 'locked' }
   | { readonly outcome: 'absent' }
 
 interface AddRules {
@@ -95,7 +97,7 @@ export interface ProfileStore {
   removeOne(organizationId: string, memberId: string, patternId: string): Promise<Member | null>
   /**
    * Empties the profile: begins a new generation, clears biometric counters and lock, dequeues the pending action. With
-   * `pendingId`, only while that action is queued; else returns the member unchanged. `nPatternsDeleted` counts enrolled
+   * `pendingId`, only while that action is queued and no administrator has locked the member; else returns the member unchanged. `nPatternsDeleted` counts enrolled
    * references. Null if the member is gone.
    */
   reset(

@@ -167,6 +167,8 @@ async function links({ reply, refusal }: Recorder, service: TestService): Promis
   await refusal('cross-site', 'auth', 'POST /typing-patterns', { ...typed, headers: foreign })
   await reply('auth', 'POST /api/links/reset-profile/{userRef}', 200, { path: ANN, body })
   await reply('auth', 'POST /api/links/complete-profile/{userRef}', 200, { path: ANN, body })
+  await service.dashboard('POST', '/users/eve/actions', { body: { action: 'lock' } })
+  await refusal('profile-locked', 'auth', 'POST /typing-patterns', { ...typed, body: person(3).types(text(2), 0) })
   await reply('auth', 'DELETE /api/links/{userRef}', 200, { path: eve })
   await refusal('link-unknown', 'auth', 'POST /typing-patterns', typed)
   await service.call('DELETE', '/users/eve')

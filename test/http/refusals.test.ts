@@ -24,6 +24,7 @@ const wanted: Record<RefusalKind, [number, string | undefined]> = {
   'link-unknown': [404, 'invalid-data'],
   'method-not-allowed': [405, 'invalid-action'],
   'profile-complete': [409, 'invalid-action'],
+  'profile-locked': [409, 'invalid-action'],
   'account-type': [409, 'invalid-action'],
   'member-exists': [409, 'invalid-action'],
   'accounts-quota': [409, 'quota-exceeded'],

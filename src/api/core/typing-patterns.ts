@@ -58,6 +58,7 @@ export const enrollPattern = coreRoute({
     'bot-detected',
     'replay-detected',
     'profile-complete',
+    'profile-locked',
     'too-soon',
     'rate-limited',
   ],

@@ -37,7 +37,7 @@ export function linkPageEndpoint(services: LinkServices, refusesDevice: RefusesD
         return page(200, view.words.suggestedWordsLanguage, linkPage({ ...view, deviceRefused }))
       } catch (error) {
         const kind = error instanceof Refusal ? error.kind : null
-        if (kind === 'link-unknown') {
+        if (kind === 'link-unknown' || kind === 'profile-locked') {
           const language = languageOf(request)
           return page(404, language, gonePage(language))
         }

@@ -41,6 +41,7 @@ export const typeByLink = linkRoute({
     'bot-detected',
     'replay-detected',
     'profile-complete',
+    'profile-locked',
     'too-soon',
     'rate-limited',
     'degraded',

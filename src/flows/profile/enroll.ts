@@ -1,4 +1,5 @@
 import type { Account, Member } from '../../domain/account.js'
+import { lockedByAdministrator } from '../../domain/attempts.js'
 import {
   biometricStatus,
   canVerify,
@@ -8,7 +9,7 @@ import {
 } from '../../domain/biometric-status.js'
 import { type EnrollmentPlace, enrollmentPlace } from '../../domain/enrollment.js'
 import { livePending, type UpdateProgress, updateProgress } from '../../domain/pending-action.js'
-import { linkUnknown, Refusal, userNotFound } from '../../domain/refusal.js'
+import { linkUnknown, profileLocked, Refusal, userNotFound } from '../../domain/refusal.js'
 import type { PatternReading, Scoring } from '../../scoring/scoring.js'
 import type { AccountStore } from '../../storage/account.js'
 import type { AuthenticationStore } from '../../storage/authentication.js'
@@ -167,6 +168,7 @@ async function placed(
   intervalMs: number,
 ): Promise<Placed> {
   const { session, member } = admission
+  refuseLocked(member)
   const now = needs.now()
   const finished = canVerify(biometricStatus(member, needs.targets, now))
   const authenticatedAt = finished ? await lastTyped(needs, admission, now) : null
@@ -199,6 +201,11 @@ async function placed(
     default:
       throw notWritten(outcome, now)
   }
+}
+
+/** Refuses patterns of a member whom an administrator has locked: a new profile would end the lock. */
+export function refuseLocked({ attempts }: Member): void {
+  if (lockedByAdministrator(attempts)) throw profileLocked()
 }
 
 const HOUR_MS = 3600 * 1000
@@ -240,6 +247,7 @@ export function notWritten(found: Exclude<AddOutcome, { outcome: 'added' | 'clos
     )
   if (outcome === 'replay') return new Refusal('replay-detected', 'this typing has been seen before')
   if (outcome === 'link-ended') return linkUnknown()
+  if (outcome === 'locked') return profileLocked()
   return new Refusal('user-not-found', 'the account was deleted meanwhile')
 }
 

@@ -18,7 +18,7 @@ import { type Settings, settingsFor } from '../organization/settings.js'
 import { type LanguageHints, type SuggestedWords, suggestedWords } from '../organization/suggested-words.js'
 import { sha256 } from '../process/tokens.js'
 import type { Designation } from '../session/person.js'
-import { intervalOf, notWritten, readPattern, write } from './enroll.js'
+import { intervalOf, notWritten, readPattern, refuseLocked, write } from './enroll.js'
 
 interface Needs {
   readonly accounts: AccountStore
@@ -62,11 +62,12 @@ interface LinkStep extends LinkProgress {
 }
 
 export interface LinkPageFlows {
-  /** Changes nothing. Refuses a key of no live link with `link-unknown`. */
+  /** Changes nothing. Refuses a key of no live link with `link-unknown`, and a locked person's with `profile-locked`. */
   open(key: string, hints: LanguageHints): Promise<LinkPage>
   /**
    * Stores one typing pattern that was sent through the link. The pattern that completes the profile ends the link in the
    * same transaction, so only one of several concurrent patterns does. Then a reset takes effect and ends the user's sessions.
+   * Refuses with `profile-locked` while an administrator's lock holds.
    */
   step(key: string, body: Uint8Array, hints: LanguageHints): Promise<LinkStep>
 }
@@ -75,6 +76,7 @@ export function createLinkPage(needs: Needs): LinkPageFlows {
   return {
     async open(key, hints) {
       const { link, member, settings } = await found(needs, key)
+      refuseLocked(member)
       const { organization } = settings
       return {
         ...progressOf(needs, link, member),
@@ -140,6 +142,7 @@ interface Stored extends Pick<LinkStep, 'completed' | 'warnings'> {
 
 async function stored(needs: Needs, before: Found, body: Uint8Array): Promise<Stored> {
   const { link, who, member } = before
+  refuseLocked(member)
   const place = placeOf(needs, link, member)
   if (place.kind === 'none') throw new Refusal('profile-complete', 'the biometric profile is complete already')
   const reading = await readPattern(needs, who, member, body)

@@ -27,6 +27,7 @@ export const refusalMeanings: Readonly<Record<RefusalKind, string>> = {
   'link-unknown': 'no such link: it never existed, or was used, revoked, replaced or expired',
   'method-not-allowed': 'the path does not support this method',
   'profile-complete': 'the biometric profile is complete',
+  'profile-locked': 'an administrator has locked the person: no pattern is enrolled until the unlock',
   'account-type': 'a change of the account type that was not requested, or that would lose a member',
   'member-exists': 'the account already has a member of this reference',
   'accounts-quota': 'strict quotas: all licensed accounts are in use',

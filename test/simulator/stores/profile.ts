@@ -1,5 +1,5 @@
 import type { Member } from '../../../src/domain/account.js'
-import { NO_ATTEMPTS } from '../../../src/domain/attempts.js'
+import { lockedByAdministrator, NO_ATTEMPTS } from '../../../src/domain/attempts.js'
 import { livePending, pendingAfter } from '../../../src/domain/pending-action.js'
 import { REPLAY_MEMORY_DAYS } from '../../../src/domain/replay.js'
 import { SAMPLE_FORMAT } from '../../../src/domain/sample-format.js'
@@ -29,6 +29,7 @@ export function memoryProfiles(tables: Tables): Immediate<ProfileStore> {
   ): AddOutcome => {
     const row = live(tables, organizationId, reference.memberId)
     if (row === null) return { outcome: 'absent' }
+    if (lockedByAdministrator(row.member.attempts)) return { outcome: 'locked' }
     const link = linkId === null ? null : tables.links.get(keyOf(organizationId, linkId))
     if (link === undefined || (link !== null && (link.of !== row || link.expiresAt <= tables.now())))
       return { outcome: 'link-ended' }
@@ -68,8 +69,8 @@ export function memoryProfiles(tables: Tables): Immediate<ProfileStore> {
       const row = live(tables, organizationId, memberId)
       if (row === null) return null
       const { member } = row
-      if (pendingId !== undefined && livePending(member.pending, at)?.id !== pendingId)
-        return { member: read(tables, row), nPatternsDeleted: 0 }
+      const isQueued = livePending(member.pending, at)?.id === pendingId && !lockedByAdministrator(member.attempts)
+      if (pendingId !== undefined && !isQueued) return { member: read(tables, row), nPatternsDeleted: 0 }
       const nPatternsDeleted = enrolled(row.references).length
       row.references = []
       const after = update(tables, row, {

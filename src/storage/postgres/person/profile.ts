@@ -1,5 +1,5 @@
 import type { Member } from '../../../domain/account.js'
-import { NO_ATTEMPTS } from '../../../domain/attempts.js'
+import { lockedByAdministrator, NO_ATTEMPTS } from '../../../domain/attempts.js'
 import { livePending, pendingAfter } from '../../../domain/pending-action.js'
 import { REPLAY_MEMORY_DAYS } from '../../../domain/replay.js'
 import { SAMPLE_FORMAT } from '../../../domain/sample-format.js'
@@ -58,6 +58,7 @@ export function postgresProfiles(database: Database): ProfileStore {
   ): Promise<AddOutcome> => {
     const owner = { organizationId, memberId: reference.memberId }
     const linked = async (sql: Transaction, member: Member): Promise<AddOutcome> => {
+      if (lockedByAdministrator(member.attempts)) return { outcome: 'locked' }
       if (linkId !== null && !(await isLive(sql, owner, linkId))) return { outcome: 'link-ended' }
       const outcome = await work(sql, owner, member)
       if (linkId !== null && outcome.outcome === 'added' && outcome.completes) await endLink(sql, owner, linkId)
@@ -115,8 +116,8 @@ export function postgresProfiles(database: Database): ProfileStore {
     reset: (organizationId, memberId, at, pendingId) => {
       const owner = { organizationId, memberId }
       const emptied = async (sql: Transaction, member: Member) => {
-        if (pendingId !== undefined && livePending(member.pending, at)?.id !== pendingId)
-          return { member, nPatternsDeleted: 0 }
+        const isQueued = livePending(member.pending, at)?.id === pendingId && !lockedByAdministrator(member.attempts)
+        if (pendingId !== undefined && !isQueued) return { member, nPatternsDeleted: 0 }
         const gone = await sql<{ kind: StoredReference['kind'] }[]>`
           delete from keystride.reference_pattern
           where organization_id = ${organizationId} and member_id = ${memberId} returning kind`

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { NO_ATTEMPTS } from '../../../../src/domain/attempts.js'
 import type { PendingAction } from '../../../../src/domain/pending-action.js'
 import { PENDING_ACTION_LIFETIME_MS } from '../../../../src/domain/pending-action.js'
+import { postgresAttemptLocks } from '../../../../src/storage/postgres/attempt/attempt-lock.js'
 import { postgresAuthentications } from '../../../../src/storage/postgres/attempt/authentication.js'
 import { connectPostgres, type Database } from '../../../../src/storage/postgres/connection/client.js'
 import { postgresAccounts } from '../../../../src/storage/postgres/person/account.js'
@@ -312,5 +313,35 @@ describe('the last typing success', () => {
     expect(await member()).toMatchObject({ lastSuccessAt: NOW, lastTypedAt: null })
     expect(await profiles.record(org, attempt(ada, { attemptsVersion: 1 }))).toBe('recorded')
     expect(await member()).toMatchObject({ lastTypedAt: NOW })
+  })
+})
+
+describe("a profile under an administrator's lock", () => {
+  const closed = () => postgresAttemptLocks(database).close(org, ada.memberId)
+  const next = (generation = 0) => ({ ...reference(ada.memberId, undefined, generation), createdAt: NOW + 60_000 })
+
+  it('takes no reference, and a queued reset leaves it as it is', async () => {
+    await complete()
+    const [reset, update] = [uuid(), uuid()]
+    await queue('UPDATE_BIOMETRIC_PROFILE', NOW, update)
+    await closed()
+    const before = await stored()
+    const locked = { outcome: 'locked' }
+    expect(await store.add(org, next(), { ...RULES, limit: 10 })).toEqual(locked)
+    expect(await store.replaceOldest(org, next(), { ...RULES, pendingId: update })).toEqual(locked)
+    for (let n = 0; n < TARGET; n++)
+      expect(await store.addToSuccessor(org, next(1), { ...RULES, owner: 'link 1', asReset: true })).toEqual(locked)
+    await queue('RESET_BIOMETRIC_PROFILE', NOW, reset)
+    expect(await store.reset(org, ada.memberId, NOW, reset)).toMatchObject({ nPatternsDeleted: 0 })
+    expect(await stored()).toEqual(before)
+    expect((await member()).attempts.biometric.off).toBe(true)
+  })
+
+  it('is opened by a reset that an administrator makes', async () => {
+    await complete()
+    await closed()
+    expect(await store.reset(org, ada.memberId, NOW)).toMatchObject({ nPatternsDeleted: TARGET })
+    expect((await member()).attempts.biometric).toEqual(NO_ATTEMPTS.biometric)
+    expect(await store.add(org, next(1), { ...RULES, limit: 10 })).toMatchObject({ outcome: 'added' })
   })
 })
