@@ -149,6 +149,8 @@ function createPatternMetrics() {
     registers: [],
   })
   for (const finding of ['sincere', 'bot', 'invalid']) patterns.add([finding], 0)
+  // A pattern is read again when it is remembered, or when the person's references have changed meanwhile.
+  const counted = new WeakSet<Uint8Array>()
   return {
     metrics: [patterns.metric, latency],
     watch: (scoring: Scoring): Scoring => ({
@@ -157,7 +159,8 @@ function createPatternMetrics() {
         const begun = performance.now()
         const result = await scoring.score(task)
         latency.observe((performance.now() - begun) / 1000)
-        patterns.add([!result.ok ? 'invalid' : result.reading.bot ? 'bot' : 'sincere'])
+        if (!counted.has(task.body)) patterns.add([!result.ok ? 'invalid' : result.reading.bot ? 'bot' : 'sincere'])
+        counted.add(task.body)
         return result
       },
     }),

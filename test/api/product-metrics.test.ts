@@ -42,6 +42,7 @@ describe('/metrics', () => {
       'keystride_enrollment_patterns_total{outcome="added"}',
       'keystride_profile_changes_total{change="completed"}',
       'keystride_patterns_total{finding="bot"}',
+      'keystride_patterns_total{finding="invalid"}',
       'keystride_verdicts_total{method="biometric",action="block",reason="detection-bot"}',
       'keystride_verdicts_total{method="biometric",action="block",reason="fraud-detected"}',
       'keystride_replays_total{refused="true"}',
@@ -56,9 +57,10 @@ describe('/metrics', () => {
         await verify('counted', fresh),
         await verify('counted', even),
       ]
+      expect((await verify('counted', { ...even, kevt: [] })).reason).toBe('invalid-data')
       expect([own.reason, again.reason, bot.reason]).toEqual(['', 'fraud-detected', 'detection-bot'])
     })
-    expect(found).toEqual([5, 1, 1, 1, 1, 1, 3, 8])
+    expect(found).toEqual([5, 1, 1, 1, 1, 1, 1, 3, 10])
   })
 
   it('counts the lock of the third wrong security code once, and the one of an administrator', async () => {

@@ -1,0 +1,50 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type Bridge, openWorld, startBridge, type World } from './bridge.js'
+
+let world: World
+let bridge: Bridge
+beforeAll(async () => {
+  world = await openWorld()
+  bridge = await startBridge(world.service, world.mail.port)
+})
+afterAll(async () => {
+  await bridge.close()
+  await world.close()
+})
+
+it('a request that cannot be read is the fault of its sender, and no error of the bridge', async () => {
+  const port = Number(new URL(bridge.issuer).port)
+  const socket = connect(port, 'localhost')
+  socket.write('GET // HTTP/1.1\r\nhost: bridge\r\nconnection: close\r\n\r\n')
+  expect(await text(socket)).toMatch(/^HTTP\/1.1 400 /)
+  const form = new URLSearchParams({ x: 'x'.repeat(9_000_000) })
+  const large = await fetch(`${bridge.issuer}/interaction/x`, { method: 'POST', body: form })
+  expect([large.status, await large.text()]).toEqual([413, 'the form is too large\n'])
+  const gone = connect(port, 'localhost')
+  const head = 'content-type: application/x-www-form-urlencoded\r\ncontent-length: 9\r\n'
+  gone.write(`POST /interaction/x HTTP/1.1\r\nhost: bridge\r\n${head}\r\nx=`)
+  gone.destroySoon()
+  await once(gone, 'close')
+  expect((await fetch(`${bridge.issuer}/livez`)).status).toBe(200)
+  expect(bridge.lines.filter(({ level }) => Number(level) >= 50)).toEqual([])
+})
+
+it('names nobody by the parameter of its own if no provider sends hints', async () => {
+  for (const hint of ['no JSON', JSON.stringify({ sub: 'x', name: 'ann' })]) {
+    const url = new URL(`${bridge.issuer}/auth`)
+    url.search = new URLSearchParams({
+      client_id: 'app',
+      redirect_uri: 'http://localhost:9/callback',
+      response_type: 'code',
+      scope: 'openid',
+      code_challenge: 'x'.repeat(43),
+      code_challenge_method: 'S256',
+      keystride_hint: hint,
+    }).toString()
+    const answer = await fetch(url, { redirect: 'manual' })
+    expect(answer.headers.get('location')).toMatch(/^http:\/\/localhost:9\/callback\?error=invalid_request&/)
+  }
+})
