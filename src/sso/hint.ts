@@ -34,7 +34,9 @@ export function hintReader({
         requiredClaims: ['sub', 'exp', 'iat'],
       })
       const name = payload[claim]
-      return typeof payload.sub === 'string' && typeof name === 'string' ? { sub: payload.sub, name } : null
+      return typeof payload.sub === 'string' && typeof name === 'string' && name !== ''
+        ? { sub: payload.sub, name }
+        : null
     } catch (error) {
       if (error instanceof errors.JOSEError && !WITHOUT_KEYS.includes(error.code)) return null
       throw error

@@ -6,7 +6,7 @@ import type { Language } from '../domain/typing-words.js'
 import type { Artifacts } from './artifacts.js'
 import type { Person } from './directory/directory.js'
 import { endedPage, languageOf, onwardPage, situationOf, stepPage, wishedLanguage } from './pages.js'
-import { ACR, AMR, hintedName, hintOf, INTERACTION_MS, SIGNED_IN_MS, type SignedIn } from './provider.js'
+import { ACR, AMR, hintedName, hintOf, INTERACTION_MS, SIGNED_IN_MS } from './provider.js'
 import type { SsoSettings } from './settings.js'
 import { type Action, type advance, begun, type PasswordPurpose, type Progress, type Step } from './sign-in.js'
 import type { UpstreamLogin } from './upstream-login.js'
@@ -206,17 +206,20 @@ async function pageOf(
 
 /** Completes the login; returns the address at the provider that goes on. */
 async function finish(
-  { settings, artifacts, provider, now }: Needs,
+  { settings, artifacts, provider }: Needs,
   request: IncomingMessage,
   response: ServerResponse,
   { params }: Details,
-  { person, step }: Progress,
+  { name, person, step, passedAt }: Progress,
 ): Promise<string> {
-  if (person === null || step.kind !== 'passed') throw new Error('a sign-in that has not passed cannot be finished')
+  if (person === null || step.kind !== 'passed' || passedAt === null)
+    throw new Error('a sign-in that has not passed cannot be finished')
   const client = settings.clients.find(({ id }) => id === params.client_id)
+  // The ID token will name the person of the hint.
+  if (client?.subject === 'hint' && hintOf(params)?.name !== name)
+    throw new Error('a sign-in of another person than that of the hint cannot be finished')
   const acr = (client?.acr ?? ACR)[step.by]
-  const signedIn: SignedIn = { ...person, hintSub: hintOf(params)?.sub ?? null }
-  await artifacts.put('SignedIn', person.userRef, signedIn, SIGNED_IN_MS, person.userRef)
+  await artifacts.put('SignedIn', person.userRef, person, SIGNED_IN_MS, person.userRef)
   if (!mayBe(params.claims, acr))
     return provider().interactionResult(request, response, {
       error: 'unmet_authentication_requirements',
@@ -227,7 +230,7 @@ async function finish(
       accountId: person.userRef,
       acr,
       amr: [...(client?.amr ?? AMR)[step.by]],
-      ts: Math.floor(now() / 1000),
+      ts: Math.floor(passedAt / 1000),
       remember: settings.sessionMinutes > 0,
     },
   })

@@ -15,12 +15,6 @@ import type { Hint } from './hint.js'
 import type { ProviderKeys } from './keys.js'
 import { type SsoClient, type SsoSettings, secretOf } from './settings.js'
 
-/** A person between the sign-in and the end of its tokens. */
-export interface SignedIn extends Person {
-  /** `sub` of the hint; null without one. */
-  readonly hintSub: string | null
-}
-
 interface Needs {
   readonly settings: SsoSettings
   readonly keys: ProviderKeys
@@ -55,6 +49,8 @@ export const AMR = { typing: ['typing'], password: ['otp'] } as const
 export const HINT_PARAM = 'keystride_hint'
 /** Requests whose hint the request handler has verified. Every other request with this parameter is refused. */
 export const hintVerified = new WeakSet<IncomingMessage>()
+/** Value of the parameter if the hint is not valid. The provider takes an empty parameter for none. */
+export const HINT_INVALID = 'invalid'
 
 const MINUTE_S = 60
 const INTERACTION_S = 30 * MINUTE_S
@@ -134,7 +130,8 @@ const PROTOCOL: Configuration = {
       const { scope } = oidc.params ?? {}
       if (typeof scope !== 'string' || !scope.split(' ').includes('openid'))
         throw new errors.InvalidRequest('scope must contain openid')
-      if (value === '') throw new errors.InvalidRequest('id_token_hint is not a valid token of the upstream provider')
+      if (value === HINT_INVALID)
+        throw new errors.InvalidRequest('id_token_hint is not a valid token of the upstream provider')
       if (client.subjectType === 'pairwise' && value === undefined)
         throw new errors.InvalidRequest('id_token_hint is required')
     },
@@ -161,10 +158,15 @@ const featuresOf = (pages: ProviderPages): NonNullable<Configuration['features']
 
 /** The answers to the provider's questions: people, grants, error pages. */
 function answersOf({ artifacts, pages }: Needs): Configuration {
-  const person = (userRef: string) => artifacts.find<SignedIn>('SignedIn', userRef)
+  const person = (userRef: string) => artifacts.find<Person>('SignedIn', userRef)
   return {
-    // Only a client whose `sub` is that of the hint is pairwise.
-    pairwiseIdentifier: async (_, userRef) => (await person(userRef))?.hintSub ?? userRef,
+    // Only a client whose `sub` is that of the hint is pairwise. A logout token comes without a request, and without `sub`.
+    async pairwiseIdentifier(ctx, userRef) {
+      if (ctx === undefined) return userRef
+      const hint = hintOf(ctx.oidc.params)
+      if (hint === null) throw new errors.InvalidRequest('id_token_hint is required')
+      return hint.sub
+    },
     async findAccount(_, userRef) {
       const found = await person(userRef)
       if (found === null) return undefined
@@ -232,7 +234,7 @@ function metadataOf({
   }
 }
 
-/** The provider's own policy, and two reasons more to ask for typing. */
+/** The provider's own policy, and three reasons more to ask for typing. */
 function policyFor({ sessionMinutes }: SsoSettings, directory: PeopleDirectory | null) {
   const policy = interactionPolicy.base()
   const { Check } = interactionPolicy
@@ -240,12 +242,24 @@ function policyFor({ sessionMinutes }: SsoSettings, directory: PeopleDirectory |
   login?.checks.add(
     new Check(
       'fresh',
-      'each sign-in asks for typing',
-      ({ oidc }) => sessionMinutes === 0 && oidc.result?.login === undefined,
+      'the latest typing is too long ago',
+      'login_required',
+      ({ oidc }) =>
+        oidc.result?.login === undefined &&
+        (sessionMinutes === 0 || oidc.session?.past(sessionMinutes * MINUTE_S) === true),
     ),
   )
   login?.checks.add(
-    new Check('person', 'the session belongs to another person', async ({ oidc }) => {
+    new Check(
+      'known',
+      'the sign-in was ended',
+      'login_required',
+      ({ oidc }) =>
+        oidc.result?.login === undefined && oidc.session?.accountId !== undefined && oidc.account === undefined,
+    ),
+  )
+  login?.checks.add(
+    new Check('person', 'the session belongs to another person', 'login_required', async ({ oidc }) => {
       const name = hintedName(oidc.params)
       if (name === null || directory === null || oidc.session?.accountId === undefined || oidc.result?.login)
         return false

@@ -6,7 +6,7 @@ import { ExpectedFault } from '../domain/expected-fault.js'
 import { claimedIssuer, type HintReader } from './hint.js'
 import type { Interactions } from './interactions.js'
 import { languageOf, unavailablePage } from './pages.js'
-import { HINT_PARAM, hintVerified } from './provider.js'
+import { HINT_INVALID, HINT_PARAM, hintVerified } from './provider.js'
 import type { SsoSettings } from './settings.js'
 
 /** A file of the pages. */
@@ -126,6 +126,8 @@ async function answer(needs: Needs, request: IncomingMessage, response: ServerRe
     const form = request.method === 'POST' ? await formOf(request, FORM_BYTES_MAX) : null
     return interactions.answer({ request, response, url, form, ip: ipOf(request, settings.proxies) })
   }
+  // A request may name another host in its path.
+  request.url = `${pathname}${url.search}`
   if (pathname === '/auth' && needs.readHint !== null) await exchangeHint(needs.readHint, settings.issuer, request, url)
   await needs.provider().callback()(request, response)
 }
@@ -187,7 +189,7 @@ async function exchangeHint(read: HintReader, issuer: string, request: IncomingM
   if (token !== undefined && claimedIssuer(token) !== issuer) {
     const hint = await read(token)
     parameters.delete('id_token_hint')
-    parameters.set(HINT_PARAM, hint === null ? '' : JSON.stringify(hint))
+    parameters.set(HINT_PARAM, hint === null ? HINT_INVALID : JSON.stringify(hint))
   }
   request.method = 'GET'
   request.url = `${url.pathname}?${parameters}`

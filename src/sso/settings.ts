@@ -156,10 +156,19 @@ const Settings = strict({
     .max(1440)
     .default(0)
     .describe('how long a sign-in serves further applications; 0: each asks for typing'),
-}).refine(
-  ({ clients, upstream }) => upstream !== undefined || clients.every(({ subject }) => subject === 'person'),
-  'clients with subject "hint" need upstream',
-)
+})
+  .refine(
+    ({ clients, upstream }) => upstream !== undefined || clients.every(({ subject }) => subject === 'person'),
+    'clients with subject "hint" need upstream',
+  )
+  .refine(
+    ({ clients, directory }) => directory.kind !== 'userinfo' || clients.every(({ subject }) => subject === 'person'),
+    'clients with subject "hint" need a directory that finds people by name: kind "file" or "ldap"',
+  )
+  .refine(
+    ({ clients }) => clients.every(({ subject, flow }) => subject === 'person' || flow === 'id_token'),
+    'clients with subject "hint" need flow "id_token"',
+  )
 export type SsoSettings = z.output<typeof Settings>
 export type SsoClient = SsoSettings['clients'][number]
 export type DirectorySettings = SsoSettings['directory']

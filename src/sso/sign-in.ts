@@ -70,6 +70,8 @@ export interface Progress {
   readonly proved: boolean
   readonly state: SignInState | null
   readonly step: Step
+  /** When the sign-in passed, epoch ms; null: it has not. */
+  readonly passedAt: number | null
 }
 
 /** An action of the person on the page. */
@@ -95,14 +97,21 @@ export const begun = (name: string | null): Progress => ({
   proved: false,
   state: null,
   step: { kind: 'name', note: null },
+  passedAt: null,
 })
 
 /** The progress after an action. An action that the present step does not offer changes nothing. */
 export async function advance(needs: Needs, progress: Progress, action: Action, call: Call): Promise<Progress> {
+  if (progress.step.kind === 'passed') return progress
+  const after = await acted(needs, progress, action, call)
+  return after.step.kind === 'passed' ? { ...after, passedAt: call.now } : after
+}
+
+async function acted(needs: Needs, progress: Progress, action: Action, call: Call): Promise<Progress> {
   const { step } = progress
-  if (step.kind === 'passed') return progress
   try {
-    if (action.kind === 'name' && step.kind === 'name')
+    // A person whom a hint names cannot be replaced.
+    if (action.kind === 'name' && step.kind === 'name' && progress.entersName)
       return await begin(needs, { ...progress, name: action.name }, call)
     if (action.kind === 'begin' && (step.kind === 'name' || step.kind === 'trouble' || step.kind === 'later'))
       return await begin(needs, progress, call)

@@ -220,7 +220,12 @@ export function startProcess(needs: Needs, process: number) {
     pendingActions: pendingActionFlows,
     profileLinks: createProfileLinkFlows({ ...given, createAccount: accounts.create }),
     unlock: createUnlock(given),
-    userActions: createUserActions({ ...given, profileFlows, pendingActionFlows }),
+    userActions: createUserActions({
+      ...given,
+      profileFlows,
+      pendingActionFlows,
+      ssoArtifacts: { endAll: async () => {} },
+    }),
   }
 }
 export type Flows = ReturnType<typeof startProcess>

@@ -41,6 +41,20 @@ describe('what the settings refer to', () => {
     expect(await problems({})).toBe('')
   })
 
+  it('names the person of a hint wherever a client takes its sub from one', () => {
+    const upstream = { issuer: 'https://up.example.org', jwksUri: 'https://up.example.org/jwks', audience: 'bridge' }
+    const redirectUris = ['https://app.example.org/']
+    const clients = [{ id: 'entra', flow: 'id_token', subject: 'hint', redirectUris }]
+    expect(settings({ upstream, clients }).clients[0]?.subject).toBe('hint')
+    expect(() => settings({ clients })).toThrow('need upstream')
+    const userinfo = { kind: 'userinfo', issuer: 'https://up.example.org', clientId: 'x', clientSecretFile: 'short' }
+    expect(() => settings({ upstream, clients, directory: userinfo })).toThrow(
+      'need a directory that finds people by name',
+    )
+    const byCode = [{ id: 'entra', secret: 'sixteen characters', subject: 'hint', redirectUris }]
+    expect(() => settings({ upstream, clients: byCode })).toThrow('need flow "id_token"')
+  })
+
   it('is named with every problem at once', async () => {
     const client = { id: 'app', secretFile: 'short', redirectUris: ['https://app.example.org/'] }
     const core = { url: 'http://localhost:8080', apikeyFile: 'absent' }

@@ -11,7 +11,7 @@ import {
 } from 'jose'
 import type * as oidc from 'openid-client'
 import { fetchUserInfo } from 'openid-client'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { MadeUpPerson } from '../../src/typist/made-up-person.js'
 import {
   ask,
@@ -339,6 +339,24 @@ describe('single sign-on keeps the rules of', { timeout: 240_000 }, () => {
       }
     })
 
+    it('Core 3.1.2.1: a session that is used does not live longer, and ends when an administrator locks the person', async () => {
+      const { visitor, party } = await signedIn(keeping)
+      const errorAfter = async (minutes: number) => {
+        const clock = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + minutes * 60_000)
+        await askAgain(visitor, party, { prompt: 'none', login_hint: 'ann' })
+        clock.mockRestore()
+        return errorAt(visitor.at)
+      }
+      expect([await errorAfter(40), await errorAfter(59), await errorAfter(61)]).toEqual([null, null, 'login_required'])
+      expect(await errorAfter(0)).toBeNull()
+      const act = (action: string) => world.service.dashboard('POST', '/users/ann/actions', { body: { action } })
+      expect((await act('lock')).status).toBe(200)
+      expect(await errorAfter(0)).toBe('login_required')
+      await askAgain(visitor, party, { login_hint: 'ann' })
+      expect(visitor.at).toContain('/interaction/')
+      expect((await act('unlock')).status).toBe(200)
+    })
+
     it('Core 3.1.2.1: a request without the scope openid, or of an unknown client, is refused', async () => {
       const party = await relyingParty(bridge.issuer)
       const visitor = new Visitor()
@@ -380,6 +398,29 @@ describe('single sign-on keeps the rules of', { timeout: 240_000 }, () => {
         if (visitor.page.includes('<keystride-typing') || visitor.at.includes('/interaction/')) accepted++
       }
       expect(accepted).toBe(0)
+      // Nor for an application that takes people as the directory names them.
+      const party = await relyingParty(bridge.issuer)
+      for (let n = 0; n < 12; n++) {
+        const asking = new Visitor()
+        await asking.open((await ask(party, { id_token_hint: await upstream.forged(n), login_hint: 'ann' })).url.href)
+        expect([n, errorAt(asking.at)]).toEqual([n, 'invalid_request'])
+      }
+      const nameless = new Visitor()
+      await nameless.open(entraRequest(bridge, await upstream.token({ preferred_username: '' })).href)
+      expect(nameless.at).not.toContain('/interaction/')
+      // Nor can a form replace the person, sent before the page was shown.
+      const begun = await fetch(entraRequest(bridge, await upstream.token({})), { redirect: 'manual' })
+      const page = new URL(begun.headers.get('location') ?? '', bridge.issuer)
+      const headers = {
+        cookie: begun.headers
+          .getSetCookie()
+          .map((line) => line.split(';')[0])
+          .join('; '),
+      }
+      const body = new URLSearchParams({ action: 'name', name: 'bob' })
+      expect((await fetch(page, { method: 'POST', redirect: 'manual', headers, body })).status).toBe(303)
+      // bob is not enrolled, and would be asked for a one-time password.
+      expect(await (await fetch(page, { headers })).text()).toContain('Type to sign in')
       // A request from outside cannot bring a person in the bridge's own parameter, however it spells the path.
       for (const path of ['/auth', '/auth/', '/AUTH', '/Auth/', '/%61uth', '//auth', '/./auth']) {
         const visitor = new Visitor()

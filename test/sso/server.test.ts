@@ -15,11 +15,16 @@ afterAll(async () => {
   await world.close()
 })
 
+/** The bytes that come back for a request with this target. */
+async function answerTo(target: string): Promise<string> {
+  const socket = connect(Number(new URL(bridge.issuer).port), 'localhost')
+  socket.write(`GET ${target} HTTP/1.1\r\nhost: bridge\r\nconnection: close\r\n\r\n`)
+  return text(socket)
+}
+
 it('a request that cannot be read is the fault of its sender, and no error of the bridge', async () => {
   const port = Number(new URL(bridge.issuer).port)
-  const socket = connect(port, 'localhost')
-  socket.write('GET // HTTP/1.1\r\nhost: bridge\r\nconnection: close\r\n\r\n')
-  expect(await text(socket)).toMatch(/^HTTP\/1.1 400 /)
+  expect(await answerTo('//')).toMatch(/^HTTP\/1.1 400 /)
   const form = new URLSearchParams({ x: 'x'.repeat(9_000_000) })
   const large = await fetch(`${bridge.issuer}/interaction/x`, { method: 'POST', body: form })
   expect([large.status, await large.text()]).toEqual([413, 'the form is too large\n'])
@@ -30,6 +35,12 @@ it('a request that cannot be read is the fault of its sender, and no error of th
   await once(gone, 'close')
   expect((await fetch(`${bridge.issuer}/livez`)).status).toBe(200)
   expect(bridge.lines.filter(({ level }) => Number(level) >= 50)).toEqual([])
+})
+
+it('gives addresses of its own to a request that names another host in its path', async () => {
+  const metadata = await answerTo('http://evil.example/.well-known/openid-configuration')
+  expect(metadata).toContain(`"issuer":"${bridge.issuer}"`)
+  expect(metadata).not.toContain('evil.example')
 })
 
 it('names nobody by the parameter of its own if no provider sends hints', async () => {

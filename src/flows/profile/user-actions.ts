@@ -6,6 +6,7 @@ import type { AttemptLockStore } from '../../storage/attempt-lock.js'
 import type { Paging } from '../../storage/attempt-log.js'
 import type { SecurityCodeStore } from '../../storage/security-code.js'
 import type { SessionStore } from '../../storage/session.js'
+import type { SsoArtifactStore } from '../../storage/sso-artifact.js'
 import type { UserActionEntry, UserLogEntry, UserLogStore } from '../../storage/user-log.js'
 import { type Designation, findPerson } from '../session/person.js'
 import type { PendingActionFlows } from './pending-action.js'
@@ -16,6 +17,7 @@ interface Needs {
   readonly attemptLocks: AttemptLockStore
   readonly securityCodes: Pick<SecurityCodeStore, 'clear'>
   readonly sessions: Pick<SessionStore, 'endAll'>
+  readonly ssoArtifacts: Pick<SsoArtifactStore, 'endAll'>
   readonly profileFlows: Pick<ProfileFlows, 'reset'>
   readonly pendingActionFlows: PendingActionFlows
   readonly userLog: UserLogStore
@@ -69,11 +71,10 @@ export function createUserActions(needs: Needs): UserActionFlows {
 // Sessions end first: if that fails, nothing is done and the call can be repeated. They end again after the action, because a
 // sign-in may have begun one in between.
 const carryOut: Record<UserAction, (needs: Needs, who: Designation, member: Member) => Promise<unknown>> = {
-  async lock({ attemptLocks, sessions }, { organizationId, userRef, memberRef }, { id }) {
-    const endSessions = () => sessions.endAll(organizationId, userRef, memberRef)
-    await endSessions()
-    if (!(await attemptLocks.close(organizationId, id))) throw userNotFound()
-    await endSessions()
+  async lock(needs, who, { id }) {
+    await endEverySession(needs, who)
+    if (!(await needs.attemptLocks.close(who.organizationId, id))) throw userNotFound()
+    await endEverySession(needs, who)
   },
   async unlock({ attemptLocks }, { organizationId }, { id }) {
     if ((await attemptLocks.clear(organizationId, id)) === null) throw userNotFound()
@@ -84,8 +85,18 @@ const carryOut: Record<UserAction, (needs: Needs, who: Designation, member: Memb
     if ((await securityCodes.clear(organizationId, id)) === null) throw userNotFound()
     await endSessions()
   },
-  'reset-profile': ({ profileFlows }, who) => profileFlows.reset(who),
+  async 'reset-profile'(needs, who) {
+    await endEverySession(needs, who)
+    await needs.profileFlows.reset(who)
+    await endEverySession(needs, who)
+  },
   RESET_BIOMETRIC_PROFILE: ({ pendingActionFlows }, who) => pendingActionFlows.queue(who, 'RESET_BIOMETRIC_PROFILE'),
   UPDATE_BIOMETRIC_PROFILE: ({ pendingActionFlows }, who) => pendingActionFlows.queue(who, 'UPDATE_BIOMETRIC_PROFILE'),
   'clear-pending-action': ({ pendingActionFlows }, who) => pendingActionFlows.clear(who),
+}
+
+/** The sessions of the core API and of single sign-on. */
+async function endEverySession({ sessions, ssoArtifacts }: Needs, { organizationId, userRef, memberRef }: Designation) {
+  await sessions.endAll(organizationId, userRef, memberRef)
+  await ssoArtifacts.endAll(organizationId, userRef)
 }

@@ -32,8 +32,10 @@ describe('a session that begins during an action of an administrator', () => {
         expect(await isLive(who, begun)).toBe(true)
         return written
       }
+    const signedOn: string[] = []
     const actions = createUserActions({
       ...needs,
+      ssoArtifacts: { endAll: async (_, userRef) => void signedOn.push(userRef) },
       attemptLocks: { ...stores.attemptLocks, close: after(stores.attemptLocks.close) },
       securityCodes: { clear: after(stores.securityCodes.clear) },
       profileFlows: createProfileFlows({
@@ -45,6 +47,8 @@ describe('a session that begins during an action of an administrator', () => {
     const earlier = await sessionOf(who)
     await actions.perform(who, action, { apiKeyId: newId(), requestId: newId() })
     expect([await isLive(who, earlier), begun === '', await isLive(who, begun)]).toEqual([false, false, false])
+    // Those of single sign-on, before and after.
+    expect(signedOn).toEqual(action === 'clear-security-code' ? [] : [who.userRef, who.userRef])
   })
 })
 
