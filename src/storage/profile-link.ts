@@ -19,7 +19,8 @@ export interface StoredLink extends LinkTask {
 
 /**
  * Profile links. The back end keeps the time. A link ends by deletion, which also deletes the references it has collected
- * of a new profile, in the same transaction. The profile store ends a completed link.
+ * of a new profile, in the same transaction. The profile store ends a completed link, and all links of a
+ * profile that is reset.
  */
 export interface ProfileLinkStore {
   /** Replaces the member's older link of the same kind. False if the member is gone. */

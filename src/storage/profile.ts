@@ -54,7 +54,8 @@ interface AddRules {
 /**
  * Reference patterns of members. Every write is one transaction under the member's row lock. A change of the current
  * references increments the member's `profileVersion`. A removal of enrolled references also increments `attemptsVersion`,
- * so that no verdict on them is recorded afterwards, and removes the adaptive ones.
+ * so that no verdict on them is recorded afterwards, and removes the adaptive ones. A change that resets the profile ends the
+ * member's profile links: an older link must not fill the profile again.
  */
 export interface ProfileStore {
   /** References of the member's current generation: enrolled ones, then adaptive ones, both oldest first. */

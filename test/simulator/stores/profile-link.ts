@@ -1,7 +1,6 @@
-import { linkOwner } from '../../../src/domain/profile-link.js'
 import type { ProfileLinkStore } from '../../../src/storage/profile-link.js'
 import {
-  endLink,
+  endWithCollected,
   type Immediate,
   keyOf,
   type LinkEnd,
@@ -9,18 +8,10 @@ import {
   linksOf,
   live,
   type Tables,
-  update,
 } from './tables.js'
 
 export function memoryProfileLinks(tables: Tables): Immediate<ProfileLinkStore> {
-  /** Also deletes the references that the link has collected for a new profile. */
-  const end = (link: LinkRow, how: LinkEnd) => {
-    endLink(tables, link, how)
-    const { of } = link
-    if (of.member.successor?.owner !== linkOwner(link.id)) return
-    of.references = of.references.filter(({ generation }) => generation <= of.member.generation)
-    update(tables, of, { successor: null })
-  }
+  const end = (link: LinkRow, how: LinkEnd) => endWithCollected(tables, link, how)
   return {
     make(organizationId, link) {
       const of = live(tables, organizationId, link.memberId)

@@ -6,9 +6,11 @@ import { SAMPLE_FORMAT } from '../../../src/domain/sample-format.js'
 import type { AdaptiveReference, AddOutcome, NewReference, ProfileStore } from '../../../src/storage/profile.js'
 import {
   endLink,
+  endWithCollected,
   enterMark,
   type Immediate,
   keyOf,
+  linksOf,
   live,
   type MemberRow,
   type ReferenceRow,
@@ -83,6 +85,7 @@ export function memoryProfiles(tables: Tables): Immediate<ProfileStore> {
         successor: null,
         pending: pendingAfter(member.pending, { kind: 'emptied' }, at),
       })
+      for (const link of linksOf(tables, row)) endLink(tables, link, 'reset')
       tables.watch({ what: 'reset', row })
       return { member: after, nPatternsDeleted }
     },
@@ -195,7 +198,10 @@ function addToSuccessor(
     successor: null,
     pending: pendingAfter(member.pending, { kind: 'emptied' }, reference.createdAt),
   })
-  if (rules.asReset) tables.watch({ what: 'reset', row })
+  if (rules.asReset) {
+    for (const link of linksOf(tables, row)) if (link.id !== rules.linkId) endLink(tables, link, 'reset')
+    tables.watch({ what: 'reset', row })
+  }
   return { outcome: 'added', member: after, completes: true }
 }
 
@@ -213,6 +219,7 @@ function removeOne(tables: Tables, row: MemberRow, patternId: string): Member | 
   }
   if (gone.kind === 'adaptive') return update(tables, row, removal(member))
   row.references = enrolled(row.references)
+  if (member.nPatternsRef === 1) for (const link of linksOf(tables, row)) endWithCollected(tables, link, 'reset')
   return update(tables, row, {
     ...removal(member),
     nVisible: member.nVisible - visible,

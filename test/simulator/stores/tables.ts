@@ -1,6 +1,7 @@
 import type { Account, Member } from '../../../src/domain/account.js'
 import { type AttemptCounters, FAILURES_PER_DAY, type KindCounters, NO_ATTEMPTS } from '../../../src/domain/attempts.js'
 import { NO_HABITS } from '../../../src/domain/context/circumstances.js'
+import { linkOwner } from '../../../src/domain/profile-link.js'
 import type { ReplayMark } from '../../../src/domain/replay.js'
 import type { NewMember } from '../../../src/storage/account.js'
 import type { AttemptRecord, Authentication } from '../../../src/storage/authentication.js'
@@ -83,7 +84,7 @@ interface Commits {
 /** The effect of a commit, for the oracle. */
 export type Committed = { [What in keyof Commits]: { readonly what: What } & Commits[What] }[keyof Commits]
 
-export type LinkEnd = 'completed' | 'replaced' | 'revoked' | 'expired' | 'erased'
+export type LinkEnd = 'completed' | 'replaced' | 'revoked' | 'expired' | 'erased' | 'reset'
 
 interface Tombstone {
   readonly memberId: string
@@ -281,6 +282,15 @@ export const linksOf = (tables: Tables, row: MemberRow): LinkRow[] =>
 export function endLink(tables: Tables, link: LinkRow, how: LinkEnd): void {
   tables.links.delete(keyOf(link.organizationId, link.id))
   tables.watch({ what: 'link-ended', link, how })
+}
+
+/** Also deletes the references that the link has collected for a new profile. */
+export function endWithCollected(tables: Tables, link: LinkRow, how: LinkEnd): void {
+  endLink(tables, link, how)
+  const { of } = link
+  if (of.member.successor?.owner !== linkOwner(link.id)) return
+  of.references = of.references.filter(({ generation }) => generation <= of.member.generation)
+  update(tables, of, { successor: null })
 }
 
 /** Whether the replay index has this mark, or one from after `oldest` that this mark of a member resembles. */

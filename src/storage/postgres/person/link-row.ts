@@ -25,6 +25,14 @@ export async function endLink(sql: Transaction, { organizationId, memberId }: Ow
     where organization_id = ${organizationId} and member_id = ${memberId} and id = ${linkId}`
 }
 
+/** Ends every link of the member, with what it has collected. */
+export async function endLinks(sql: Transaction, { organizationId, memberId }: Owner): Promise<void> {
+  const gone = await sql<{ id: string; member_id: string }[]>`
+    delete from keystride.profile_link
+    where organization_id = ${organizationId} and member_id = ${memberId} returning id, member_id`
+  await dropCollected(sql, organizationId, gone)
+}
+
 /** Deletes the references that deleted links have collected for a new profile. The current profile is unchanged. */
 export async function dropCollected(
   sql: Transaction,

@@ -12,7 +12,7 @@ import type {
   StoredReference,
 } from '../../profile.js'
 import { bigintArray, byteaArray, type Database, type Transaction } from '../connection/client.js'
-import { endLink, isLive } from './link-row.js'
+import { endLink, endLinks, isLive } from './link-row.js'
 import {
   lockMember,
   lockMemberAndAccount,
@@ -127,6 +127,7 @@ export function postgresProfiles(database: Database): ProfileStore {
           sql`generation = generation + 1, n_visible = 0, n_sensitive = 0, completed_at = null, ${noSuccessor(sql)},
             ${removal(sql)}, ${resetAt(sql, at)}, ${queuedAs(sql, pendingAfter(member.pending, { kind: 'emptied' }, at))}`,
         )
+        await endLinks(sql, owner)
         return { member: after, nPatternsDeleted: gone.filter(({ kind }) => kind === 'enrolled').length }
       }
       return locked(owner, emptied, lockMemberAndAccount)
@@ -230,6 +231,7 @@ async function addToSuccessor(
       completed_at = ${dateOf(reference.createdAt)}, ${noSuccessor(sql)}, ${removal(sql)}, ${queuedAs(sql, emptied)}
       ${rules.asReset ? sql`, ${resetAt(sql, reference.createdAt)}` : sql``}`,
   )
+  if (rules.asReset) await endLinks(sql, owner)
   return { outcome: 'added', member: after, completes: true }
 }
 
@@ -267,6 +269,7 @@ async function removeOne(sql: Transaction, owner: Owner, member: Member, pattern
   }
   if (gone.kind === 'adaptive') return changed(sql, owner, removal(sql))
   await deleteAdaptive(sql, owner, 0)
+  if (member.nPatternsRef === 1) await endLinks(sql, owner)
   return changed(
     sql,
     owner,

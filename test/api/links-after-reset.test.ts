@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { connectPostgres, type Database } from '../../src/storage/postgres/connection/client.js'
+import { freshDatabase } from '../servers/database.js'
+import { startService, type TestService } from '../service.js'
+import { type Enrolled, enroll } from './enrolled.js'
+
+let service: TestService
+let database: Database
+beforeAll(async () => {
+  const { url } = await freshDatabase()
+  service = await startService(url)
+  database = connectPostgres({ url, max: 2, patience: 10 })
+}, 60_000)
+afterAll(async () => {
+  await database.close()
+  await service.close()
+})
+
+const linkTo = async (kind: string, userRef: string): Promise<string> => {
+  const { status, json } = await service.callLinks('POST', `/api/links/${kind}-profile/${userRef}`)
+  expect(status).toBe(200)
+  return json.key
+}
+/** Sends patterns by the link until one is not classified as a machine's. */
+async function type(key: string, { fresh }: Enrolled) {
+  for (;;) {
+    const answer = await service.callLinks('POST', '/typing-patterns', {
+      body: fresh(),
+      headers: { 'x-link-key': key },
+    })
+    if (answer.json.reason !== 'detection-bot') return answer
+  }
+}
+const stored = async (table: string, userRef: string) => {
+  const rows = await database.asSystem(
+    (sql) => sql`
+      select 1 from keystride.${sql(table)} t join keystride.member m on m.id = t.member_id
+      where m.member_ref = ${userRef}`,
+  )
+  return rows.length
+}
+
+/** A link of each kind whose person has a complete profile by other means. */
+const LINKS = {
+  async create(userRef: string) {
+    const key = await linkTo('create', userRef)
+    return { key, who: await enroll(service, userRef) }
+  },
+  async complete(userRef: string) {
+    const who = await enroll(service, userRef)
+    return { key: await linkTo('complete', userRef), who }
+  },
+  async reset(userRef: string) {
+    const who = await enroll(service, userRef)
+    const key = await linkTo('reset', userRef)
+    for (let n = 0; n < 2; n++) expect((await type(key, who)).status).toBe(200)
+    return { key, who }
+  },
+}
+
+const WAYS: Record<string, (userRef: string, who: Enrolled) => Promise<void>> = {
+  async 'a reset by the core API'(userRef) {
+    expect((await service.call('DELETE', `/users/${userRef}/typing-patterns`)).status).toBe(200)
+  },
+  async 'a reset by an administrator'(userRef) {
+    const body = { action: 'reset-profile' }
+    expect((await service.dashboard('POST', `/users/${userRef}/actions`, { body })).status).toBe(200)
+  },
+  async 'a queued reset'(userRef, { fresh }) {
+    await service.call('POST', `/users/${userRef}/pending-action`, { body: { action: 'RESET_BIOMETRIC_PROFILE' } })
+    const { session } = await service.bootstrap(userRef)
+    const typed = () => service.call('POST', `/users/${userRef}/typing-patterns`, { session, body: fresh() })
+    await expect.poll(async () => (await typed()).json.biometricStatus).toBe('in-progress')
+  },
+  async 'the removal of every reference'(userRef) {
+    const found = await database.asSystem(
+      (sql) => sql<{ id: string }[]>`
+        select r.id from keystride.reference_pattern r join keystride.member m on m.id = r.member_id
+        where m.member_ref = ${userRef} and r.generation = m.generation`,
+    )
+    for (const { id } of found)
+      expect((await service.call('DELETE', `/users/${userRef}/typing-patterns/${id}`)).status).toBe(200)
+  },
+  async 'a completed reset link'(userRef, who) {
+    const key = await linkTo('reset', userRef)
+    for (let completed = false; !completed; ) completed = (await type(key, who)).json.completed
+  },
+}
+
+// Regression: a link from before a reset filled the profile with the typing of its holder.
+describe.each(Object.keys(WAYS))('%s ends', (way) => {
+  // A newer reset link ends the older one anyway.
+  const kinds = Object.entries(LINKS).filter(([kind]) => way !== 'a completed reset link' || kind !== 'reset')
+  it.each(kinds)('a %s link', async (kind, made) => {
+    const userRef = `${kind}-${Object.keys(WAYS).indexOf(way)}`
+    const { key, who } = await made(userRef)
+    expect((await fetch(`${service.auth}/b/${key}`)).status).toBe(200)
+    await WAYS[way]?.(userRef, who)
+    const n = await stored('reference_pattern', userRef)
+    expect((await fetch(`${service.auth}/b/${key}`)).status).toBe(404)
+    const { status, json } = await type(key, who)
+    expect([status, json.reason]).toEqual([404, 'invalid-data'])
+    expect([await stored('reference_pattern', userRef), await stored('profile_link', userRef)]).toEqual([n, 0])
+  })
+})
