@@ -23,7 +23,10 @@ export interface KeyFlows {
   page: ApiKeyStore['page']
   /** Refuses with `key-scope` a key that may do more, or is valid for longer, than the calling one. */
   issue(organizationId: string, by: string, wanted: WantedKey): Promise<IssuedKey & { expiresAt: number | null }>
-  /** Refuses an unknown, foreign or revoked key with `nothing-found`, and the calling key with `key-own`. */
+  /**
+   * Refuses an unknown, foreign or revoked key with `nothing-found`, the calling key with `key-own`, and a key that may do
+   * more than the calling one with `key-scope`.
+   */
   revoke(organizationId: string, by: string, keyId: string): Promise<void>
 }
 
@@ -50,8 +53,14 @@ export function createKeyFlows({ apiKeys, organizationFlows, now }: Needs): KeyF
     },
     async revoke(organizationId, by, keyId) {
       if (keyId === by) throw new Refusal('key-own', 'a key does not revoke itself: revoke it by another key')
-      if (!(await organizationFlows.revokeKey(organizationId, keyId)))
-        throw new Refusal('nothing-found', 'no live key of this id')
+      const revoker = await current(organizationId, by)
+      const revoked = await apiKeys.find(organizationId, keyId)
+      if (revoked === null) throw noLiveKey()
+      if (!scopesInclude(revoker.scopes, revoked.scopes))
+        throw new Refusal('key-scope', 'a key revokes no key with a scope that it does not have itself')
+      if (!(await organizationFlows.revokeKey(organizationId, keyId))) throw noLiveKey()
     },
   }
 }
+
+const noLiveKey = () => new Refusal('nothing-found', 'no live key of this id')

@@ -87,6 +87,29 @@ describe('an API key', () => {
     expect(live.map((one) => one.id)).not.toContain(id)
   })
 
+  // Regression: a key that only operates the dashboard revoked the core key of the organization.
+  it('revokes no key with a scope that it does not have', async () => {
+    const operator = (await keyWith('dashboard:operate')).apikey
+    const full = (await keyWith('dashboard')).apikey
+    const revoke = (id: string, apikey: string) => ask('DELETE', `/keys/${id}`, undefined, apikey)
+    for (const scopes of [['core'], ['links'], ['dashboard:operate', 'core']] as const) {
+      const { id, apikey } = await keyWith(...scopes)
+      for (const by of [operator, full]) {
+        const { status, json } = await revoke(id, by)
+        expect([status, json.reason, json.message]).toEqual([
+          403,
+          'invalid-action',
+          'a key revokes no key with a scope that it does not have itself',
+        ])
+      }
+      expect((await issue(scopes, {}, apikey)).status).toBe(scopes.length === 2 ? 201 : 403)
+    }
+    const reader = await keyWith('dashboard:read')
+    expect((await revoke(reader.id, operator)).status).toBe(403)
+    expect((await revoke(reader.id, full)).status).toBe(200)
+    expect((await revoke((await keyWith('dashboard:operate')).id, operator)).status).toBe(200)
+  })
+
   it('does not revoke itself', async () => {
     const { id, apikey } = await keyWith('dashboard')
     const refused = await ask('DELETE', `/keys/${id}`, undefined, apikey)
