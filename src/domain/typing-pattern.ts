@@ -159,7 +159,8 @@ type Parsed = { ok: true; value: unknown; escapes: boolean } | { ok: false; mess
 
 function parseJson(body: Uint8Array): Parsed {
   try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(body)
+    // A byte order mark stays in the text and is no JSON: routing reads the same bytes without a decoder.
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body)
     const value: unknown = JSON.parse(text)
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
     if (!isObject) return { ok: false, message: 'the body must be a JSON object' }

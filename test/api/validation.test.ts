@@ -199,3 +199,14 @@ describe('a body with a misspelt or null field', () => {
     expect([refused.status, refused.json.message]).toEqual([422, 'ip: must be an IPv4 or IPv6 address'])
   })
 })
+
+// Regression: scoring dropped the mark, and the search for `member_ref` found no object behind it.
+it.each(['verify', 'typing-patterns'])('a byte order mark before a pattern is 422: %s', async (call) => {
+  const { session } = await service.bootstrap('owner')
+  const answer = await fetch(`${service.core}/users/owner/${call}`, {
+    method: 'POST',
+    headers: { apikey: service.apikey, 'x-service-session': session, 'content-type': 'application/json' },
+    body: Buffer.from(`\ufeff${JSON.stringify(owner.fresh())}`),
+  })
+  expect([answer.status, await answer.json()]).toMatchObject([422, { reason: 'invalid-data' }])
+})

@@ -39,6 +39,12 @@ describe('typing pattern', () => {
     expect(only.presses).toEqual(both.presses)
   })
 
+  // Regression: the mark was dropped here, while routing read the body from its first byte.
+  it('refuses a byte order mark before the object', () => {
+    const marked = Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), bytesOf(wire())])
+    expect(messageOf(marked)).toBe('the body must be a JSON object in valid UTF-8')
+  })
+
   it('drops unknown fields', () => {
     const read = readTypingPattern(bytesOf(wire((body) => Object.assign(body, { unheard: 1 }))))
     expect(read.ok && 'unheard' in read.pattern).toBe(false)
