@@ -27,7 +27,9 @@ export function erasuresCommand(administer: Administer, env: NodeJS.ProcessEnv):
     )
   erasures
     .command('apply')
-    .description('end every session, and erase again the people whom a restored database has brought back')
+    .description(
+      'end every session and profile link, and erase again the people whom a restored database has brought back',
+    )
     .argument('<file...>', 'output of "erasures export"; all files are read and checked before any change')
     .addHelpText('after', PROCEDURE)
     .action((files: string[]) =>
@@ -45,6 +47,8 @@ export function erasuresCommand(administer: Administer, env: NodeJS.ProcessEnv):
         try {
           await withRetries(() => stores.endEverySession())
           print('every session was ended')
+          await withRetries(() => stores.endEveryLink())
+          print('every profile link was ended')
           const outcomes: Record<ErasureOutcome, number> = { erased: 0, absent: 0, known: 0, foreign: 0 }
           for (const [organizationId, some] of batches(distinct(wanted)))
             for (const outcome of await withRetries(() => stores.erasures.again(organizationId, some)))

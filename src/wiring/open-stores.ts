@@ -66,7 +66,7 @@ import { postgresErasures } from '../storage/postgres/person/erasures.js'
 import { postgresPendingActions } from '../storage/postgres/person/pending-action.js'
 import { postgresPreferredLanguages } from '../storage/postgres/person/preferred-language.js'
 import { postgresProfiles } from '../storage/postgres/person/profile.js'
-import { postgresProfileLinks } from '../storage/postgres/person/profile-link.js'
+import { endEveryLink, postgresProfileLinks } from '../storage/postgres/person/profile-link.js'
 import { postgresSecurityCodes } from '../storage/postgres/person/security-code.js'
 import { postgresUserLog } from '../storage/postgres/person/user-log.js'
 import { backupRoleSql } from '../storage/postgres/schema/backup-role.js'
@@ -124,6 +124,8 @@ export interface Stores {
   readonly rateAccounts: RateAccounts | null
   /** Ends all sessions, in PostgreSQL and in Redis. */
   readonly endEverySession: () => Promise<void>
+  /** Ends every profile link. */
+  readonly endEveryLink: () => Promise<void>
   /** Deletes the sessions and rates of a deleted organization from Redis. */
   readonly endSessionsOf: (organizationId: string) => Promise<void>
   readonly geography: Geography
@@ -221,6 +223,7 @@ export async function openStores(
         await endEverySession(database)
         await redis?.endEverySession()
       },
+      endEveryLink: () => endEveryLink(database),
       geography: openGeography(config.geography),
       ports: portsOf(url, config.redisUrl),
       clock,

@@ -35,6 +35,7 @@ describe.skipIf(why !== null)('a database that is lost', { timeout: LONG ? 1_800
   let archive: string
   let lost: Record<string, string>
   let sessions: string[]
+  let linkKey: string
   let erased: Enrolled[]
   let kept: Enrolled[]
   let restored: DebianServer | undefined
@@ -71,12 +72,17 @@ describe.skipIf(why !== null)('a database that is lost', { timeout: LONG ? 1_800
       expect((await takeOff(service, 'back')).status).toBe(200)
       sessions = [await withCode(service, 'back'), await withCode(service, 'gone')]
 
+      const made = await service.callLinks('POST', '/api/links/reset-profile/kept-0')
+      linkKey = made.json.key
+      expect(made.status).toBe(200)
+
       backup = debian.folder('backup')
       const from = `host=127.0.0.1 port=${primary.port} user=keystride`
       await debian.run('pg_basebackup', '-D', backup, '-d', from, '-X', 'stream', '--checkpoint=fast', '--no-sync')
 
       for (const { userRef } of erased) expect((await service.call('DELETE', `/users/${userRef}`)).status).toBe(200)
       expect((await takeOff(service, 'gone')).status).toBe(200)
+      expect((await service.callLinks('DELETE', '/api/links/kept-0')).status).toBe(200)
       // The same userRef is now another account.
       await enroll(service, 'erased-0', 1)
       await enroll(service, 'later')
@@ -154,6 +160,8 @@ describe.skipIf(why !== null)('a database that is lost', { timeout: LONG ? 1_800
 
     const service = await startService(server.url, { redisUrl })
     again = service
+    // Regression: a profile link that was revoked after the backup worked again.
+    expect((await fetch(`${service.auth}/b/${linkKey}`)).status).toBe(404)
     let authenticated = 0
     let alive = 0
     const tries = async (userRef: string, session: string, body: unknown) => {

@@ -65,6 +65,23 @@ export function postgresProfileLinks(database: Database): ProfileLinkStore {
   }
 }
 
+/** Links ended per transaction by `endEveryLink`. */
+const ENDED_AT_A_TIME = 1000
+
+/** Ends every link of every organization, with what it has collected. Only while no process serves. */
+export async function endEveryLink(database: Database): Promise<void> {
+  const endSome = () =>
+    database.asSystem(async (sql) => {
+      const gone = await sql<{ organization_id: string; id: string; member_id: string }[]>`
+        delete from keystride.profile_link
+        where ctid = any (array(select ctid from keystride.profile_link limit ${ENDED_AT_A_TIME}))
+        returning organization_id, id, member_id`
+      for (const link of gone) await dropCollected(sql, link.organization_id, [link])
+      return gone.length
+    })
+  while ((await endSome()) > 0);
+}
+
 /** Ends links of locked members: all, or the expired ones. */
 async function end(
   sql: Transaction,

@@ -8,7 +8,7 @@ import { connectPostgres, type Database } from '../../../../src/storage/postgres
 import { postgresAccounts } from '../../../../src/storage/postgres/person/account.js'
 import { postgresPendingActions } from '../../../../src/storage/postgres/person/pending-action.js'
 import { postgresProfiles } from '../../../../src/storage/postgres/person/profile.js'
-import { postgresProfileLinks } from '../../../../src/storage/postgres/person/profile-link.js'
+import { endEveryLink, postgresProfileLinks } from '../../../../src/storage/postgres/person/profile-link.js'
 import type { ProfileStore } from '../../../../src/storage/profile.js'
 import type { NewLink, ProfileLinkStore } from '../../../../src/storage/profile-link.js'
 import { type FreshDatabase, freshDatabase } from '../../../servers/database.js'
@@ -186,6 +186,21 @@ describe('a successor', () => {
     await links.revoke(org, [ada.memberId])
     expect(await member()).toMatchObject({ successor: { owner: 'link 1', nVisible: 1 } })
     expect(await links.make(org, link(uuid()))).toBe(false)
+  })
+
+  it('of a link is deleted when every link is ended, and the current profile stays', async () => {
+    const before = await compared()
+    const bob = await person(database, org, 'bob')
+    const [its, his] = [link(ada.memberId), { ...link(bob.memberId), kind: 'create-profile' as const }]
+    for (const one of [its, his]) await links.make(org, one)
+    await collect({ owner: linkOwner(its.id), linkId: its.id })
+    expect(await rows()).toBe(TARGET + 1)
+    await endEveryLink(database)
+    for (const one of [its, his]) expect(await links.find(one.sha256)).toBeNull()
+    expect(await member()).toMatchObject({ successor: null, nPatternsRef: TARGET })
+    expect(await rows()).toBe(TARGET)
+    expect(await compared()).toBe(before)
+    expect(await collect({ owner: linkOwner(its.id), linkId: its.id })).toEqual({ outcome: 'link-ended' })
   })
 
   it('of a link takes no pattern after the link’s end, and ends the link with the last pattern', async () => {
