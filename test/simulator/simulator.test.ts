@@ -123,13 +123,13 @@ const MET = [
   // Refusals.
   ...['session-missing', 'member-required', 'member-mismatch', 'user-not-found', 'pattern-not-found', 'account-type'],
   ...['member-exists', 'pattern-invalid', 'bot-detected', 'replay-detected', 'profile-complete', 'link-unknown'],
-  ...['rate-limited', 'degraded'],
+  ...['rate-limited', 'degraded', 'profile-locked'],
   // Fates of calls, processes and stores.
   ...['timed out', 'timed out, done', 'timed out, late', 'done late', 'lost', 'lost, done', 'the process dies'],
   ...['the sessions are flushed', 'the database dies'],
   // States and ends.
   ...['not-ready', 'in-progress', 'ok', 'full', 'reset', 'expired'],
-  ...['link completed', 'link replaced', 'link revoked', 'link expired', 'link erased'],
+  ...['link completed', 'link replaced', 'link revoked', 'link expired', 'link erased', 'link reset'],
   // Free attempts.
   ...['free: refused', 'free: enroll'],
   // Steps of the lock ladder.

@@ -219,13 +219,15 @@ function removeOne(tables: Tables, row: MemberRow, patternId: string): Member | 
   }
   if (gone.kind === 'adaptive') return update(tables, row, removal(member))
   row.references = enrolled(row.references)
-  if (member.nPatternsRef === 1) for (const link of linksOf(tables, row)) endWithCollected(tables, link, 'reset')
-  return update(tables, row, {
+  const after = update(tables, row, {
     ...removal(member),
     nVisible: member.nVisible - visible,
     nSensitive: member.nSensitive - sensitive,
     everReset: member.everReset || member.nPatternsRef === 1,
   })
+  if (member.nPatternsRef > 1) return after
+  for (const link of linksOf(tables, row)) endWithCollected(tables, link, 'reset')
+  return read(tables, row)
 }
 
 const closed = (tables: Tables, row: MemberRow): AddOutcome => ({ outcome: 'closed', member: read(tables, row) })
