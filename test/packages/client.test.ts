@@ -260,6 +260,19 @@ describe('the sign-in of the client, under a policy with hours between the patte
     }
     expect((await service.bootstrap('ann')).json).toMatchObject({ biometricStatus: 'in-progress', nPatternsRef: 1 })
   })
+
+  it('is locked if an administrator locks the person meanwhile', async () => {
+    const client = createKeystride({ url: service.core.replace(/\/core$/, ''), apikey: service.apikey })
+    const who = person(9101)
+    let result: SignIn = await client.signIn({ userRef: 'bea', ip: '192.0.2.9' })
+    expect(result.kind).toBe('enroll')
+    await service.dashboard('POST', '/users/bea/actions', { body: { action: 'lock' } })
+    for (let tries = 0; result.kind === 'enroll' && tries < 5; tries++) {
+      const pattern = who.types(text(tries), tries)
+      result = await client.signIn({ userRef: 'bea', ip: '192.0.2.9', pattern, state: result.state })
+    }
+    expect(result).toMatchObject({ kind: 'locked', until: null })
+  })
 })
 
 describe('the sign-in of the client, by the answer of verify', () => {

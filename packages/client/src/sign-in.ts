@@ -149,8 +149,12 @@ async function recover(core: Core, input: SignInInput, state: SignInState, error
   const { status, reason } = error
   if (status === 400 && reason === 'invalid-data') return begin(core, input, undefined, 'session-expired')
   if (status === 404 && reason === 'user-not-found') return begin(core, input)
-  // The profile was completed in the meantime.
-  if (status === 409 && reason === 'invalid-action') return begin(core, input, state.sessionId)
+  if (status === 409 && reason === 'invalid-action') {
+    const now = await begin(core, input, state.sessionId)
+    // Completed in the meantime. If the profile still wants patterns, an administrator has locked the person.
+    if (now.kind !== 'enroll') return now
+    return { kind: 'locked', retryAfterSeconds: null, until: null, again: null, state: now.state }
+  }
   if (status === 422 && (reason === 'invalid-data' || reason === 'detection-bot' || reason === 'fraud-detected'))
     return begin(core, input, state.sessionId, reason)
   throw error
