@@ -20,10 +20,13 @@ describe.each([
     toPostgres = await startProxy(Number(new URL(fresh.url).port))
     toRedis = redisUrl === null ? null : await startProxy(Number(new URL(redisUrl).port))
     const through = (url: string, port: number) => Object.assign(new URL(url), { port: String(port) }).href
-    service = await startService(through(fresh.url, toPostgres.port), {
-      redisUrl: redisUrl === null || toRedis === null ? null : through(redisUrl, toRedis.port),
-      more: { STORE_PATIENCE: patience },
-    })
+    const start = () =>
+      startService(through(fresh.url, toPostgres.port), {
+        redisUrl: redisUrl === null || toRedis === null ? null : through(redisUrl, toRedis.port),
+        more: { STORE_PATIENCE: patience },
+      })
+    // A store may be late while the service starts.
+    service = await start().catch(start).catch(start)
   })
   afterAll(async () => {
     await service.close()
