@@ -86,9 +86,10 @@ const carryOut: Record<UserAction, (needs: Needs, who: Designation, member: Memb
     await endSessions()
   },
   async 'reset-profile'(needs, who) {
-    await endEverySession(needs, who)
+    const endSignOn = () => needs.ssoArtifacts.endAll(who.organizationId, who.userRef)
+    await endSignOn()
     await needs.profileFlows.reset(who)
-    await endEverySession(needs, who)
+    await endSignOn()
   },
   RESET_BIOMETRIC_PROFILE: ({ pendingActionFlows }, who) => pendingActionFlows.queue(who, 'RESET_BIOMETRIC_PROFILE'),
   UPDATE_BIOMETRIC_PROFILE: ({ pendingActionFlows }, who) => pendingActionFlows.queue(who, 'UPDATE_BIOMETRIC_PROFILE'),
