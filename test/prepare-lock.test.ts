@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { until } from './storage/fixtures.js'
+import { until } from './patience.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'keystride-lock-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -46,7 +46,7 @@ describe('the lock of the preparation of a checkout', () => {
     let output = ''
     waiting.stdout.on('data', (chunk) => (output += chunk))
     const ended = once(waiting, 'exit')
-    await until(async () => output !== '', 30_000)
+    await until(async () => output !== '')
     rmSync(file)
     expect(await ended).toEqual([0, null])
     expect(output).toBe(`waits for ${process.pid}\nworks\n`)

@@ -8,6 +8,7 @@ import { administration, openStores } from '../src/wiring/open-stores.js'
 import { serveAll } from '../src/wiring/serve-all.js'
 import { startScoring } from '../src/wiring/start-scoring.js'
 import { holdsToContract, type TestedApi } from './contract.js'
+import { freshDatabase } from './servers/database.js'
 
 export interface Answer {
   readonly status: number
@@ -38,13 +39,13 @@ export interface TestService {
   close(): Promise<void>
 }
 
-const ALONE = { name: 'PostgreSQL alone', redisUrl: null }
-const redisUrl = inject('redisUrl')
-const withRedis = redisUrl === null ? [] : [{ name: 'PostgreSQL and Redis', redisUrl }]
+/** Redis for sessions and counters; null where it is not installed and in the project `without-redis`. */
+export const redisUrl: string | null = inject('redisUrl')
 
-/** The session stores that a suite runs on. Without KEYSTRIDE_TESTS=all only one: Redis if installed, otherwise PostgreSQL. */
+const ALONE = { name: 'PostgreSQL alone', redisUrl: null }
+/** Both places of sessions and counters, for long tests that run on each. Short tests of `api` and `flows` run again in `without-redis`. */
 export const backEnds: readonly { name: string; redisUrl: string | null }[] =
-  process.env.KEYSTRIDE_TESTS === 'all' || withRedis.length === 0 ? [ALONE, ...withRedis] : withRedis
+  redisUrl === null ? [ALONE] : [ALONE, { name: 'PostgreSQL and Redis', redisUrl }]
 
 /** A fixed key: tests have no secrets. */
 const ENCRYPTION_KEY = Buffer.alloc(32, 7).toString('base64')
@@ -55,23 +56,41 @@ const QUEUE_MS = '20000'
 /** Patience with stores on a machine that stands still for a moment. Tests of an outage set their own. */
 const STORE_PATIENCE = '10'
 
+interface ServiceOptions {
+  /** Default: the Redis of all tests, if there is one. Null: sessions and counters in PostgreSQL. */
+  readonly redisUrl?: string | null | undefined
+  readonly more?: Record<string, string>
+  /** With the demo organization and the demo page, as with the embedded database. */
+  readonly demo?: boolean
+}
+
+/** A running service of a test; `close` stops it and leaves the database. */
+type Running = Awaited<ReturnType<typeof run>>
+let shared: Promise<Running> | undefined
+
 /**
- * The whole service in this process on its own database, with Redis if a URL is given. Every answer to `call` is
- * checked against the route table.
+ * The service that all files of a worker share, with a new organization of its own for the caller. A test that needs settings,
+ * an empty database or a service that nobody else uses calls `startService`.
  */
-export async function startService(
-  databaseUrl: string,
-  {
-    redisUrl,
-    more = {},
-    demo = false,
-  }: {
-    redisUrl?: string | null | undefined
-    more?: Record<string, string>
-    /** With the demo organization and the demo page, as with the embedded database. */
-    demo?: boolean
-  } = {},
-): Promise<TestService> {
+export async function sharedService(): Promise<TestService> {
+  shared ??= freshDatabase().then(({ url }) => run(url, {}))
+  const running = await shared
+  const { id } = await running.flows.create('Test')
+  return clientOf(running, id, async () => {})
+}
+
+/**
+ * A whole service in this process on the given database, with its first organization. Every answer to `call` is checked
+ * against the route table.
+ */
+export async function startService(databaseUrl: string, options: ServiceOptions = {}): Promise<TestService> {
+  const running = await run(databaseUrl, options)
+  const first = (await running.flows.list())[0]
+  const { id } = first ?? (await running.flows.create(options.demo === true ? DEMO_ORGANIZATION : 'Test'))
+  return clientOf(running, id, running.close)
+}
+
+async function run(databaseUrl: string, { redisUrl: redis = redisUrl, more = {}, demo = false }: ServiceOptions) {
   const env = {
     PORT: '0',
     DATABASE_URL: databaseUrl,
@@ -81,7 +100,7 @@ export async function startService(
     LOG_LEVEL: 'error',
     QUEUE_MS,
     STORE_PATIENCE,
-    ...(redisUrl ? { REDIS_URL: redisUrl } : {}),
+    ...(redis === null ? {} : { REDIS_URL: redis }),
     ...more,
   }
   const config = readConfig(env)
@@ -100,13 +119,25 @@ export async function startService(
     front: null,
     storeMetrics,
   })
-  const flows = administration(stores)
-  const { id: organizationId } = (await flows.list())[0] ?? (await flows.create(demo ? DEMO_ORGANIZATION : 'Test'))
-  const { apikey } = await flows.issueKey(organizationId, 'test')
-  const base = `http://127.0.0.1:${serving.port}`
-  const core = `${base}/core`
-  const auth = `${base}/auth`
+  return {
+    env,
+    base: `http://127.0.0.1:${serving.port}`,
+    flows: administration(stores),
+    async close() {
+      await serving.close()
+      await scoring.close()
+      health.stop()
+      await stores.close()
+    },
+  }
+}
 
+async function clientOf(
+  { env, base, flows }: Running,
+  organizationId: string,
+  close: () => Promise<void>,
+): Promise<TestService> {
+  const { apikey } = await flows.issueKey(organizationId, 'test')
   const ask = async (
     api: TestedApi,
     method: string,
@@ -129,8 +160,8 @@ export async function startService(
   }
   const call: TestService['call'] = (method, path, options) => ask('core', method, path, options)
   return {
-    core,
-    auth,
+    core: `${base}/core`,
+    auth: `${base}/auth`,
     organizationId,
     apikey,
     env,
@@ -146,11 +177,6 @@ export async function startService(
       const { id } = await flows.create(name)
       return { organizationId: id, apikey: (await flows.issueKey(id, 'another')).apikey }
     },
-    async close() {
-      await serving.close()
-      await scoring.close()
-      health.stop()
-      await stores.close()
-    },
+    close,
   }
 }

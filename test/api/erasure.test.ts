@@ -2,15 +2,15 @@ import { createClient } from '@redis/client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { connectPostgres, type Database } from '../../src/storage/postgres/connection/client.js'
 import { freshDatabase } from '../servers/database.js'
-import { backEnds, startService, type TestService } from '../service.js'
+import { redisUrl, startService, type TestService } from '../service.js'
 import { enroll } from './enrolled.js'
 
-describe.each(backEnds)('erasure on $name', ({ redisUrl }) => {
+describe('erasure', () => {
   let service: TestService
   let database: Database
   beforeAll(async () => {
     const { url } = await freshDatabase()
-    service = await startService(url, { redisUrl })
+    service = await startService(url)
     database = connectPostgres({ url, max: 2, patience: 10 })
   })
   afterAll(async () => {

@@ -1,17 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { wirePattern } from '../../src/typist/made-up-person.js'
-import { freshDatabase } from '../servers/database.js'
-import { type Answer, backEnds, startService, type TestService } from '../service.js'
-import { until } from '../storage/fixtures.js'
+import { until } from '../patience.js'
+import { type Answer, sharedService, type TestService } from '../service.js'
 import { enroll, stranger, text } from './enrolled.js'
 
 const LIMIT = 20
 const NO_PATTERN = { no: 'pattern' }
 
-describe.each(backEnds)('patterns that are refused, on $name', ({ redisUrl }) => {
+describe('patterns that are refused', () => {
   let service: TestService
   beforeAll(async () => {
-    service = await startService((await freshDatabase()).url, { redisUrl })
+    service = await sharedService()
   })
   afterAll(() => service.close())
 
@@ -72,6 +71,6 @@ describe.each(backEnds)('patterns that are refused, on $name', ({ redisUrl }) =>
     expect(answers(422)).toBeLessThanOrEqual(LIMIT)
     expect(answers(422) + answers(503)).toBeGreaterThanOrEqual(LIMIT)
     expect(answers(422) + answers(429) + answers(503)).toBe(100)
-    await until(async () => (await enrollOne('limited-storm', who.session, NO_PATTERN)).status === 429, 15_000)
+    await until(async () => (await enrollOne('limited-storm', who.session, NO_PATTERN)).status === 429)
   })
 })

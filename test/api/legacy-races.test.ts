@@ -1,21 +1,21 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { connectPostgres, type Database } from '../../src/storage/postgres/connection/client.js'
 import { person } from '../../src/typist/made-up-person.js'
+import { until } from '../patience.js'
 import { freshDatabase } from '../servers/database.js'
-import { type Answer, backEnds, startService, type TestService } from '../service.js'
-import { until } from '../storage/fixtures.js'
+import { type Answer, startService, type TestService } from '../service.js'
 import { enroll, stranger, text } from './enrolled.js'
 
 /**
  * Concurrent calls without a session, over two services that share only their stores. On a busy machine, calls may get 503
  * because a store is slow. An attempt or a reference beyond its limit is an error.
  */
-describe.each(backEnds)('legacy calls at once, on $name', ({ redisUrl }) => {
+describe('legacy calls at once', () => {
   let both: [TestService, TestService]
   let database: Database
   beforeAll(async () => {
     const { url } = await freshDatabase()
-    both = [await startService(url, { redisUrl }), await startService(url, { redisUrl })]
+    both = [await startService(url), await startService(url)]
     database = connectPostgres({ url, max: 2, patience: 10 })
   })
   /** The previous test may have left a service degraded for a moment. */
@@ -38,7 +38,7 @@ describe.each(backEnds)('legacy calls at once, on $name', ({ redisUrl }) => {
     await until(async () => {
       if (answer.status === 503) answer = await call()
       return answer.status !== 503
-    }, 20_000)
+    })
     return answer
   }
   const userVerify = (service: TestService, userRef: string, body: unknown, headers = {}) =>

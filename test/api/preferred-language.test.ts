@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { freshDatabase } from '../servers/database.js'
-import { startService, type TestService } from '../service.js'
+import { sharedService, type TestService } from '../service.js'
 
 let service: TestService
 beforeAll(async () => {
-  service = await startService((await freshDatabase()).url)
+  service = await sharedService()
 })
 afterAll(() => service.close())
 

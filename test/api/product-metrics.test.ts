@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { wirePattern } from '../../src/typist/made-up-person.js'
+import { until } from '../patience.js'
 import { freshDatabase } from '../servers/database.js'
 import { promtool, whyNoPromtool } from '../servers/promtool.js'
 import { startService, type TestService } from '../service.js'
-import { until } from '../storage/fixtures.js'
 import { enroll, text } from './enrolled.js'
 
 let service: TestService
@@ -105,10 +105,7 @@ describe('/metrics', () => {
   })
 
   it('shows background jobs, the outbox, the database and its schema', async () => {
-    await until(
-      async () => /keystride_job_last_success_timestamp_seconds\{queue="find-exports"\}/.test(await scrape()),
-      40_000,
-    )
+    await until(async () => /keystride_job_last_success_timestamp_seconds\{queue="find-exports"\}/.test(await scrape()))
     const metrics = await scrape()
     const success = valueIn(metrics, 'keystride_job_last_success_timestamp_seconds{queue="find-exports"}') ?? 0
     expect(Math.abs(Date.now() / 1000 - success)).toBeLessThan(300)

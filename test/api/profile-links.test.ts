@@ -2,14 +2,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { connectPostgres, type Database } from '../../src/storage/postgres/connection/client.js'
 import { type MadeUpPerson, person } from '../../src/typist/made-up-person.js'
 import { freshDatabase } from '../servers/database.js'
-import { backEnds, startService, type TestService } from '../service.js'
+import { redisUrl, startService, type TestService } from '../service.js'
 import { figure, LONG } from '../trust/figure.js'
 import { enroll, text } from './enrolled.js'
 
 /** Number of links that each get a hundred concurrent patterns. */
 const RACES = LONG ? 100 : 3
 
-describe.each(backEnds)('profile links on $name', ({ redisUrl }) => {
+describe('profile links', () => {
   let service: TestService
   let database: Database
   beforeAll(async () => {

@@ -10,11 +10,11 @@ import { person, wirePattern } from '../../src/typist/made-up-person.js'
 import { administration, openStores } from '../../src/wiring/open-stores.js'
 import { ask as askRaw, request } from '../http/raw.js'
 import { goodKey, start, stop } from '../http/table.js'
+import { until } from '../patience.js'
 import { certificate } from '../servers/certificate.js'
 import { freshDatabase } from '../servers/database.js'
 import { gatewaySink, smtpSink, streamSink } from '../servers/sinks.js'
 import { startService, type TestService } from '../service.js'
-import { until } from '../storage/fixtures.js'
 import { DEVICE, succeed } from './dashboard/sign-ins.js'
 import { enroll, stranger, text } from './enrolled.js'
 import { createRecorder, type Recorder } from './recorder.js'
@@ -218,9 +218,9 @@ async function dashboard(recorder: Recorder, service: TestService): Promise<void
   await post('/sorting/users', { sort: 'blocked', order: 'desc', limit: 10 })
   await get('/system')
   await get('/usage/history')
-  await until(async () => (await service.dashboard('GET', '/usage/api')).json.count > 0, 15_000)
+  await until(async () => (await service.dashboard('GET', '/usage/api')).json.count > 0)
   await get('/usage/api')
-  await until(async () => (await service.dashboard('GET', '/logs')).json.count > 0, 15_000)
+  await until(async () => (await service.dashboard('GET', '/logs')).json.count > 0)
   const logs = await get('/logs')
   await post('/logs', { limit: 20 })
   await get('/logs/{id}', { path: { id: logs.data[0].id } })
@@ -232,7 +232,7 @@ async function exported({ reply }: Recorder): Promise<void> {
   const window = { date_from: '2026-01-01', date_to: '2026-02-01' }
   const { id } = await reply('dashboard', 'POST /management/export-log', 202, { body: window })
   const archives = () => reply('dashboard', 'POST /management/logs-archives', 200)
-  await until(async () => (await archives()).data[0].status === 'ready', 15_000)
+  await until(async () => (await archives()).data[0].status === 'ready')
   await reply('dashboard', 'POST /management/download-archive', 200, { body: { id } })
 }
 
@@ -265,7 +265,7 @@ async function alerts({ reply }: Recorder): Promise<void> {
   }
   await Promise.all([mail.close(), gateway.close(), syslog.close()])
   const listed = () => reply('dashboard', 'GET /notifications', 200)
-  await until(async () => (await listed()).count > 0, 15_000)
+  await until(async () => (await listed()).count > 0)
   await reply('dashboard', 'GET /notifications/read', 200, { query: '?all=true' })
   await reply('dashboard', 'POST /notifications/read', 200, { body: { all: true } })
 }

@@ -3,15 +3,15 @@ import { REFUSED_PER_DAY } from '../../src/domain/refused-patterns.js'
 import { connectPostgres, type Database } from '../../src/storage/postgres/connection/client.js'
 import { person, type TypedKey, wirePattern } from '../../src/typist/made-up-person.js'
 import { freshDatabase } from '../servers/database.js'
-import { backEnds, startService, type TestService } from '../service.js'
+import { startService, type TestService } from '../service.js'
 import { type Enrolled, enroll, stranger, text } from './enrolled.js'
 
-describe.each(backEnds)('a typing pattern of a call that failed, on $name', ({ redisUrl }) => {
+describe('a typing pattern of a call that failed', () => {
   let service: TestService
   let database: Database
   beforeAll(async () => {
     const { url } = await freshDatabase()
-    service = await startService(url, { redisUrl })
+    service = await startService(url)
     database = connectPostgres({ url, max: 2, patience: 10 })
   })
   afterAll(async () => {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { connectPostgres, type Database } from '../../src/storage/postgres/connection/client.js'
+import { until } from '../patience.js'
 import { freshDatabase } from '../servers/database.js'
 import { startService, type TestService } from '../service.js'
-import { until } from '../storage/fixtures.js'
 import { enroll, stranger } from './enrolled.js'
 
 const CODE = '749205'

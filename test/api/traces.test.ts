@@ -7,9 +7,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
 import { deployment } from '../faults/deployment.js'
 import { startProcess } from '../faults/service-process.js'
+import { until } from '../patience.js'
 import { freshDatabase } from '../servers/database.js'
 import { startService, type TestService } from '../service.js'
-import { until } from '../storage/fixtures.js'
 import { enroll } from './enrolled.js'
 
 interface SentSpan {
@@ -94,7 +94,7 @@ describe('traces', () => {
       body: who.fresh(),
     })
     expect(answer.status).toBe(200)
-    await until(async () => spansOf(traceId).some((span) => span.parentSpanId === parentId), 20_000)
+    await until(async () => spansOf(traceId).some((span) => span.parentSpanId === parentId))
     const roots = spansOf(traceId).filter((span) => span.parentSpanId === parentId)
     expect(roots).toHaveLength(1)
     const [root] = roots as [SentSpan]
@@ -114,7 +114,7 @@ describe('traces', () => {
     const unsampled = await call('GET', '/status', { sampled: false })
     await service.call('GET', '/status')
     const sampled = await call('GET', '/status')
-    await until(async () => spansOf(sampled.traceId).length > 0, 20_000)
+    await until(async () => spansOf(sampled.traceId).length > 0)
     expect(spansOf(unsampled.traceId)).toEqual([])
     expect(collector.spans().filter((span) => span.kind === 2 && span.parentSpanId === undefined)).toEqual([])
   })
@@ -122,7 +122,7 @@ describe('traces', () => {
   it('mark a refused request and its route, and name nobody', async () => {
     const missing = await call('GET', '/users/nobody-of-this-name')
     const { traceId } = await call('POST', '/users/nobody-of-this-name/verify', { body: { securityCode: '749205' } })
-    await until(async () => spansOf(traceId).length > 0 && spansOf(missing.traceId).length > 0, 20_000)
+    await until(async () => spansOf(traceId).length > 0 && spansOf(missing.traceId).length > 0)
     const root = spansOf(missing.traceId).find((span) => span.parentSpanId === missing.parentId)
     expect(root?.name).toBe('GET /core/users/{userRef}')
     expect(attribute(root as SentSpan, 'http.response.status_code')).toBe(404)

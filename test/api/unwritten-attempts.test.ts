@@ -1,12 +1,12 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type FreshDatabase, freshDatabase } from '../servers/database.js'
-import { backEnds, startService, type TestService } from '../service.js'
+import { redisUrl, startService, type TestService } from '../service.js'
 import { type Enrolled, enroll, stranger } from './enrolled.js'
 
 const CODE = '749205'
 
-describe.each(backEnds)('an attempt whose record cannot be written on $name', ({ redisUrl }) => {
+describe('an attempt whose record cannot be written', () => {
   let fresh: FreshDatabase
   let service: TestService
   let client: pg.Client

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,8 +7,9 @@ import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hostList } from '../../src/domain/alert-host.js'
 import { sendWebhook } from '../../src/jobs/channels/webhook.js'
+import { until } from '../patience.js'
 import { certificate, certificateKey } from '../servers/certificate.js'
-import { until } from '../storage/fixtures.js'
+import { startChild } from '../servers/child.js'
 import { keystrideWith } from './command.js'
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
@@ -26,7 +27,7 @@ afterAll(() => {
 
 /** Starts the listener on a free port. */
 async function listening(...more: string[]) {
-  const child = spawn(process.execPath, [command, 'webhook', 'listen', '--port', '0', ...more], {
+  const child = startChild(process.execPath, [command, 'webhook', 'listen', '--port', '0', ...more], {
     env: { ...process.env, KEYSTRIDE_WEBHOOK_SECRET: SECRET },
   })
   running.push(child)
@@ -37,7 +38,7 @@ async function listening(...more: string[]) {
   child.stderr.on('data', (part) => {
     said.stderr += part
   })
-  await until(async () => said.stderr.includes('listening on '), 20_000)
+  await until(async () => said.stderr.includes('listening on '))
   const url = /https?:\/\/localhost:\d+\//.exec(said.stderr)?.[0] ?? ''
   return { child, url, lines: () => said.stdout.split('\n').slice(0, -1) }
 }

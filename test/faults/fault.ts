@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import postgres from 'postgres'
 import { expect } from 'vitest'
-import { until } from '../storage/fixtures.js'
+import { until } from '../patience.js'
 import { quantile } from './figures.js'
 import { type Answer, client, type Load, startLoad } from './load.js'
 import type { ServiceProcess } from './service-process.js'
@@ -239,7 +239,7 @@ export function watchStatus({ service, apikey }: Victim) {
     /** Time of the first answer with this status to a request after `since`. */
     async first(status: 'OK' | 'NOK', since: number): Promise<number> {
       const found = () => seen.find((one) => one.askedAt >= since && one.status === status)
-      await until(async () => found() !== undefined, 15_000)
+      await until(async () => found() !== undefined)
       return found()?.answeredAt ?? Number.NaN
     },
     async stop() {

@@ -1,9 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { freePort } from '../../src/storage/postgres/embedded/embedded-running.js'
+import { startChild } from '../servers/child.js'
 
 const checkout = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -25,7 +26,7 @@ export async function startProcess(env: Record<string, string>, root = checkout)
   const port = env.PORT ?? String(await freePort())
   const core = `http://localhost:${port}/core`
   const begun = performance.now()
-  const child = spawn(process.execPath, [join(root, 'bin/start.mjs')], {
+  const child = startChild(process.execPath, [join(root, 'bin/start.mjs')], {
     cwd: root,
     env: {
       PATH: process.env.PATH ?? '',

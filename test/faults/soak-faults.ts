@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { freePort } from '../../src/storage/postgres/embedded/embedded-running.js'
 import { rawClient } from '../http/raw.js'
-import { until } from '../storage/fixtures.js'
+import { until } from '../patience.js'
 import { deployment } from './deployment.js'
 import { type ServiceProcess, startProcess } from './service-process.js'
 import type { Asker } from './steady-load.js'
@@ -146,7 +146,7 @@ export function soakFaults(on: SoakDeployment, random: () => number, rude: () =>
     ofStores('PostgreSQL: kill -9 of a backend', async () => {
       const backend = pick(await server.backends())
       if (backend !== undefined) process.kill(backend, 'SIGKILL')
-      await until(server.accepts, 30_000)
+      await until(server.accepts)
     }),
     ofStores('PostgreSQL: kill -9', async () => {
       await server.kill()

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createClient } from '@redis/client'
 import postgres from 'postgres'
-import { until } from '../storage/fixtures.js'
+import { until } from '../patience.js'
 import { client } from './load.js'
 import type { SoakDeployment } from './soak-faults.js'
 
@@ -67,7 +67,7 @@ export function watchStatus({ ports }: SoakDeployment): StatusWatch {
       return found
     },
     async allOk(since) {
-      await until(async () => okAt.every((at) => at > since), 600_000)
+      await until(async () => okAt.every((at) => at > since))
       return other.at > since ? other.answer : ''
     },
     async stop() {

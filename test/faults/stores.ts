@@ -1,4 +1,4 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { type ChildProcess, execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,7 +7,8 @@ import { promisify } from 'node:util'
 import { startEmbedded } from '../../src/storage/postgres/embedded/embedded.js'
 import { findBinaries, launcher } from '../../src/storage/postgres/embedded/embedded-binaries.js'
 import { answers, freePort } from '../../src/storage/postgres/embedded/embedded-running.js'
-import { until } from '../storage/fixtures.js'
+import { until } from '../patience.js'
+import { startChild } from '../servers/child.js'
 
 /** A Redis server of a test, which may kill, halt and fill it. */
 export interface OwnRedis {
@@ -35,7 +36,7 @@ export async function startOwnRedis(...more: string[]): Promise<OwnRedis> {
     },
     async restart(...more) {
       const fixed = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', folder]
-      server = spawn('redis-server', [...fixed, ...more], { stdio: 'ignore' })
+      server = startChild('redis-server', [...fixed, ...more], { stdio: 'ignore' })
       await until(async () => (await cli('ping').catch(() => '')) === 'PONG')
     },
     signal: (name) => void server.kill(name),
@@ -86,7 +87,7 @@ export async function startOwnPostgres(
   let server: ChildProcess
   const gone = () => server.exitCode !== null || server.signalCode !== null
   const start = () => {
-    server = spawn(program, args, { stdio: 'ignore', env: binaries.environment })
+    server = startChild(program, args, { stdio: 'ignore', env: binaries.environment })
   }
   const processes = async (): Promise<{ pid: number; what: string }[]> => {
     const ps = await promisify(execFile)('ps', ['-o', 'pid=,args=', '--ppid', String(server.pid)]).catch(() => null)
@@ -112,7 +113,7 @@ export async function startOwnPostgres(
       await until(async () => {
         if (gone()) start()
         return own.accepts()
-      }, 30_000)
+      })
     },
     accepts: () => answers(url.href),
     async signalAll(name) {
@@ -131,7 +132,7 @@ export async function startOwnPostgres(
     },
     async close() {
       if (!gone()) server.kill('SIGINT')
-      await until(async () => gone(), 20_000)
+      await until(async () => gone())
       rmSync(folder, { recursive: true, force: true })
     },
   }

@@ -12,9 +12,9 @@ import { sendEmail } from '../../src/jobs/channels/email.js'
 import { sendSms, signature } from '../../src/jobs/channels/sms.js'
 import { sendSyslog } from '../../src/jobs/channels/syslog.js'
 import { sendWebhook, type WebhookNeeds } from '../../src/jobs/channels/webhook.js'
+import { until } from '../patience.js'
 import { certificate } from '../servers/certificate.js'
 import { datagramSink, gatewaySink, muteSink, type Sink, smtpSink, streamSink } from '../servers/sinks.js'
-import { until } from '../storage/fixtures.js'
 import { figure, LONG } from '../trust/figure.js'
 
 const listOf = (...entries: string[]) => {

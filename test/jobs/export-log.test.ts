@@ -16,8 +16,9 @@ import { postgresWrappedKeys } from '../../src/storage/postgres/organization/wra
 import { postgresAccounts } from '../../src/storage/postgres/person/account.js'
 import type { Vault } from '../../src/storage/vault.js'
 import { csvRecords, unzipped } from '../api/dashboard/archive-file.js'
+import { until } from '../patience.js'
 import { type FreshDatabase, freshDatabase } from '../servers/database.js'
-import { person, until } from '../storage/fixtures.js'
+import { person } from '../storage/fixtures.js'
 
 const ROWS = 3000
 const PIECE_BYTES = 64 * 1024

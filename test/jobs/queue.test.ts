@@ -7,8 +7,8 @@ import { connectPostgres, type Database } from '../../src/storage/postgres/conne
 import { postgresJobQueue } from '../../src/storage/postgres/insight/job-queue.js'
 import { migrate } from '../../src/storage/postgres/schema/migrate.js'
 import { startProxy } from '../faults/tcp-proxy.js'
+import { until } from '../patience.js'
 import { type FreshDatabase, freshDatabase } from '../servers/database.js'
-import { until } from '../storage/fixtures.js'
 
 /** One process of several: its own pool, its own loops. */
 interface Process {

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -8,7 +8,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hostList } from '../../src/domain/alert-host.js'
 import { sendSyslog } from '../../src/jobs/channels/syslog.js'
 import { freePort } from '../../src/storage/postgres/embedded/embedded-running.js'
-import { until } from '../storage/fixtures.js'
+import { until } from '../patience.js'
+import { startChild } from '../servers/child.js'
 
 const there = spawnSync('rsyslogd', ['-v']).status === 0
 const line = 'NO RSYSLOG: its suite is SKIPPED (put rsyslogd on PATH)'
@@ -53,7 +54,7 @@ describe.runIf(there)('alerts in rsyslog', () => {
         '',
       ].join('\n'),
     )
-    daemon = spawn('rsyslogd', ['-n', '-f', join(folder, 'rsyslog.conf'), '-i', join(folder, 'pid')], {
+    daemon = startChild('rsyslogd', ['-n', '-f', join(folder, 'rsyslog.conf'), '-i', join(folder, 'pid')], {
       stdio: 'ignore',
     })
     await until(() => listens(port))

@@ -1,9 +1,10 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { startChild } from '../servers/child.js'
 
 const source = fileURLToPath(new URL('../../packages/agent/dotnet', import.meta.url))
 /** Debian's mono-mcs, and the assemblies that the agent uses. */
@@ -37,7 +38,7 @@ export function startDotnetAgent(): DotnetAgent {
   const files = readdirSync(source).filter((name) => name.endsWith('.cs'))
   mcs('-target:library', `-out:${library}`, ...references, ...files.map((name) => join(source, name)))
   mcs(`-out:${join(place, 'Runner.exe')}`, ...references, `-r:${library}`, join(source, 'test/Runner.cs'))
-  const runner = spawn('mono', [join(place, 'Runner.exe')], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const runner = startChild('mono', [join(place, 'Runner.exe')], { stdio: ['pipe', 'pipe', 'inherit'] })
   const waiting: ((line: string) => void)[] = []
   createInterface(runner.stdout).on('line', (line) => waiting.shift()?.(line))
   return {

@@ -1,10 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { until } from '../storage/fixtures.js'
+import { until } from '../patience.js'
+import { startChild } from './child.js'
 
 const PROGRAM = '/usr/sbin/apache2'
 const MODULES = '/usr/lib/apache2/modules'
@@ -58,7 +59,7 @@ export async function startApache(addresses: Addresses): Promise<Apache> {
   const file = join(folder, 'apache2.conf')
   writeFileSync(file, configuration(folder, addresses))
   writeFileSync(join(folder, 'passphrase'), 'the passphrase of a test')
-  const child: ChildProcess = spawn(PROGRAM, ['-D', 'FOREGROUND', '-f', file], {
+  const child: ChildProcess = startChild(PROGRAM, ['-D', 'FOREGROUND', '-f', file], {
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   let said = ''
@@ -86,7 +87,7 @@ export async function startApache(addresses: Addresses): Promise<Apache> {
       () => false,
     )
   try {
-    await Promise.race([gone, until(answers, 20_000)])
+    await Promise.race([gone, until(answers)])
   } catch (error) {
     await apache.close()
     throw error

@@ -1,5 +1,5 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs'
+import { type ChildProcess, spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -8,6 +8,7 @@ import type { TestProject } from 'vitest/node'
 import { startEmbedded } from '../../src/storage/postgres/embedded/embedded.js'
 import { freePort } from '../../src/storage/postgres/embedded/embedded-running.js'
 import { migrate } from '../../src/storage/postgres/schema/migrate.js'
+import { startChild } from './child.js'
 import { startPgbouncer } from './pgbouncer.js'
 
 declare module 'vitest' {
@@ -26,7 +27,9 @@ declare module 'vitest' {
  * puts a PgBouncer in transaction mode before the database.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const folder = mkdtempSync(path.join(quickDisk(), 'keystride-test-'))
+  const disk = quickDisk()
+  removeAbandoned(disk)
+  const folder = mkdtempSync(path.join(disk, `${FOLDER}-${process.pid}-`))
   const given = process.env.TEST_DATABASE_URL
   const embedded = given === undefined ? await startEmbedded({ dataFolder: folder }) : null
   const serverUrl = given ?? embedded?.url ?? ''
@@ -35,7 +38,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const templateDatabase = `keystride_template_${process.pid}_${project.name}`
   await administer(serverUrl, `create database ${templateDatabase}`)
   await migrate(withDatabase(serverUrl, templateDatabase))
-  const redis = await startRedis()
+  const redis = project.name === 'without-redis' ? WITHOUT : await startRedis()
   project.provide('databaseUrl', databaseUrl)
   project.provide('templateDatabase', templateDatabase)
   project.provide('redisUrl', redis.url)
@@ -48,6 +51,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   }
 }
 
+const FOLDER = 'keystride-test'
 const SHARED_MEMORY = '/dev/shm'
 /** The databases of all concurrent test files need far less. */
 const ROOM_BYTES = 4 * 1024 ** 3
@@ -63,6 +67,23 @@ function quickDisk(): string {
   return bavail * bsize >= ROOM_BYTES ? SHARED_MEMORY : tmpdir()
 }
 
+/** Folders of runs that were killed. A killed run leaves no server (`child.ts`), but a server that is killed leaves its folder. */
+function removeAbandoned(disk: string): void {
+  for (const name of readdirSync(disk)) {
+    const [, pid] = new RegExp(`^${FOLDER}-(\\d+)-`).exec(name) ?? []
+    if (pid !== undefined && !isAlive(Number(pid))) rmSync(path.join(disk, name), { recursive: true, force: true })
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
 async function administer(url: string, statement: string): Promise<void> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
@@ -76,6 +97,8 @@ function withDatabase(url: string, database: string): string {
   return changed.href
 }
 
+const WITHOUT = { url: null, stop: async () => {} }
+
 async function startRedis(): Promise<{ url: string | null; stop(): Promise<void> }> {
   const given = process.env.REDIS_URL
   if (given !== undefined) return { url: given, stop: async () => {} }
@@ -83,15 +106,12 @@ async function startRedis(): Promise<{ url: string | null; stop(): Promise<void>
     const line = 'NO REDIS: every "redis" suite is SKIPPED (set REDIS_URL, or put redis-server on PATH)'
     if (process.env.REQUIRE_REDIS === '1') throw new Error(line)
     console.warn(`\n*** ${line} ***\n`)
-    return { url: null, stop: async () => {} }
+    return WITHOUT
   }
   const port = await freePort()
   const folder = mkdtempSync(path.join(tmpdir(), 'keystride-redis-'))
-  const child = spawn(
-    'redis-server',
-    ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', folder],
-    { stdio: ['ignore', 'pipe', 'ignore'] },
-  )
+  const options = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', folder]
+  const child = startChild('redis-server', options, { stdio: ['ignore', 'pipe', 'ignore'] })
   await ready(child)
   return {
     url: `redis://127.0.0.1:${port}`,

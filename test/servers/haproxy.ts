@@ -1,11 +1,12 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '../../src/storage/postgres/embedded/embedded-running.js'
-import { until } from '../storage/fixtures.js'
+import { until } from '../patience.js'
+import { startChild } from './child.js'
 import { scalingBlock } from './scaling-page.js'
 
 /** A haproxy before two processes, configured as in docs/scaling.md. */
@@ -48,7 +49,7 @@ export async function startHaproxy(servers: readonly [number, number], more = ''
   const port = await freePort()
   const [file, socket] = [join(folder, 'haproxy.cfg'), join(folder, 'asked')]
   writeFileSync(file, configuration(port, servers, socket, more))
-  const child: ChildProcess = spawn(program ?? '', ['-db', '-f', file], { stdio: ['ignore', 'ignore', 'pipe'] })
+  const child: ChildProcess = startChild(program ?? '', ['-db', '-f', file], { stdio: ['ignore', 'ignore', 'pipe'] })
   let said = ''
   child.stderr?.on('data', (chunk: Buffer) => {
     said += chunk.toString()
@@ -69,7 +70,7 @@ export async function startHaproxy(servers: readonly [number, number], more = ''
     },
   }
   try {
-    await Promise.race([gone, until(async () => (await haproxy.up().catch(() => 0)) === 2, 20_000)])
+    await Promise.race([gone, until(async () => (await haproxy.up().catch(() => 0)) === 2)])
   } catch (error) {
     await haproxy.close()
     throw error

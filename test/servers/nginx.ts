@@ -1,10 +1,11 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '../../src/storage/postgres/embedded/embedded-running.js'
-import { until } from '../storage/fixtures.js'
+import { until } from '../patience.js'
+import { startChild } from './child.js'
 import { scalingBlock } from './scaling-page.js'
 
 /** An nginx before two processes, configured as in docs/scaling.md. */
@@ -48,7 +49,7 @@ export async function startNginx(servers: readonly [number, number], more = ''):
   const port = await freePort()
   writeFileSync(join(folder, 'nginx.conf'), configuration(port, servers, more))
   const args = ['-p', folder, '-c', 'nginx.conf', '-e', 'stderr', '-g', 'daemon off;']
-  const child: ChildProcess = spawn(program ?? '', args, { stdio: ['ignore', 'ignore', 'pipe'] })
+  const child: ChildProcess = startChild(program ?? '', args, { stdio: ['ignore', 'ignore', 'pipe'] })
   let said = ''
   child.stderr?.on('data', (chunk: Buffer) => {
     said += chunk.toString()
@@ -67,7 +68,7 @@ export async function startNginx(servers: readonly [number, number], more = ''):
     },
   }
   try {
-    await Promise.race([gone, until(() => serves(port), 20_000)])
+    await Promise.race([gone, until(() => serves(port))])
   } catch (error) {
     await nginx.close()
     throw error

@@ -1,10 +1,11 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { answers, freePort } from '../../src/storage/postgres/embedded/embedded-running.js'
-import { until } from '../storage/fixtures.js'
+import { until } from '../patience.js'
+import { startChild } from './child.js'
 import { scalingBlock, settingsIn } from './scaling-page.js'
 
 /** A PgBouncer in transaction mode before all databases of one server. */
@@ -97,7 +98,7 @@ export async function startPgbouncer(
       await once(child, 'exit')
     },
     async restart() {
-      child = spawn(program ?? '', args, { stdio: 'ignore' })
+      child = startChild(program ?? '', args, { stdio: 'ignore' })
       await until(() => answers(through(serverUrl)))
     },
     async close() {

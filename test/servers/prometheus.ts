@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parse, stringify } from 'yaml'
 import { freePort } from '../../src/storage/postgres/embedded/embedded-running.js'
-import { until } from '../storage/fixtures.js'
+import { until } from '../patience.js'
+import { startChild } from './child.js'
 
 /** One series of an instant query. */
 interface Found {
@@ -40,7 +41,7 @@ export async function startPrometheus(targets: readonly string[], waitS: number)
   for (const group of rules.groups) for (const rule of group.rules) if ('for' in rule) rule.for = `${waitS}s`
   writeFileSync(join(folder, 'prometheus.yml'), stringify(config))
   writeFileSync(join(folder, 'keystride.rules.yml'), stringify(rules))
-  const child: ChildProcess = spawn(
+  const child: ChildProcess = startChild(
     'prometheus',
     [
       `--config.file=${join(folder, 'prometheus.yml')}`,
@@ -91,7 +92,7 @@ export async function startPrometheus(targets: readonly string[], waitS: number)
   }
   try {
     const isReady = async () => (await fetch(`${base}/-/ready`).catch(() => null))?.status === 200
-    await Promise.race([gone, until(isReady, 30_000)])
+    await Promise.race([gone, until(isReady)])
   } catch (error) {
     await prometheus.close()
     throw error

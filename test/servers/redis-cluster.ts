@@ -1,11 +1,12 @@
-import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, execFile, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { freePort } from '../../src/storage/postgres/embedded/embedded-running.js'
-import { until } from '../storage/fixtures.js'
+import { until } from '../patience.js'
+import { startChild } from './child.js'
 
 /** One of six nodes. */
 interface ClusterNode {
@@ -75,7 +76,7 @@ export async function startRedisCluster(): Promise<RedisCluster> {
         const now = await masters()
         if (now.length !== 3 || now.some(({ node }) => node.port === lost.port)) return false
         return (await states()).every((text) => text === null || served(text))
-      }, 30_000),
+      }),
     whole: () =>
       until(async () => {
         if (!(await states()).every((text) => served(text) && /^cluster_known_nodes:6/m.test(text ?? ''))) return false
@@ -85,7 +86,7 @@ export async function startRedisCluster(): Promise<RedisCluster> {
         return (
           new Set(replicas.map(({ of }) => of)).size === 3 && linked.every((one) => /master_link_status:up/.test(one))
         )
-      }, 30_000),
+      }),
     async close() {
       await Promise.all(nodes.map((node) => node.kill()))
       rmSync(folder, { recursive: true, force: true })
@@ -123,7 +124,9 @@ async function makeNode(configuration: string, folder: string) {
       const place = ['--port', String(port), '--cluster-port', String(bus), '--bind', '127.0.0.1', '--dir', folder]
       const kept = ['--save', '', '--dbfilename', `${port}.rdb`, '--cluster-config-file', configuration]
       const rules = ['--cluster-node-timeout', String(NODE_TIMEOUT_MS), '--repl-diskless-sync-delay', '0']
-      server = spawn('redis-server', [...place, '--cluster-enabled', 'yes', ...kept, ...rules], { stdio: 'ignore' })
+      server = startChild('redis-server', [...place, '--cluster-enabled', 'yes', ...kept, ...rules], {
+        stdio: 'ignore',
+      })
       await until(async () => (await cli('ping').catch(() => '')) === 'PONG')
     },
     async kill() {

@@ -1,10 +1,11 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { freePort } from '../../src/storage/postgres/embedded/embedded-running.js'
+import { startChild } from './child.js'
 
 export const hasSlapd = existsSync('/usr/sbin/slapd')
 if (!hasSlapd && process.env.REQUIRE_SLAPD === '1') throw new Error('slapd is not installed, and REQUIRE_SLAPD is set')
@@ -79,7 +80,7 @@ ${mail === undefined ? '' : `mail: ${mail}\n`}`,
 }
 
 async function listen(configuration: string, port: number): Promise<ChildProcess> {
-  const server = spawn('/usr/sbin/slapd', ['-f', configuration, '-h', `ldap://127.0.0.1:${port}`, '-d', '0'], {
+  const server = startChild('/usr/sbin/slapd', ['-f', configuration, '-h', `ldap://127.0.0.1:${port}`, '-d', '0'], {
     stdio: 'ignore',
   })
   for (let tries = 0; !(await answers(port)); tries++) {

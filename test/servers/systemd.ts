@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { until } from '../storage/fixtures.js'
+import { until } from '../patience.js'
 
 const PROGRAM = '/lib/systemd/systemd'
 const LOG = '/run/log-of-services'
@@ -121,7 +121,7 @@ export async function bootSystemd(binds: Readonly<Record<string, string>>): Prom
     async close() {
       if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL')
       await gone
-      await until(async () => removeGroup(group), 20_000)
+      await until(async () => removeGroup(group))
       rmSync(folder, { recursive: true, force: true })
     },
   }
@@ -129,7 +129,7 @@ export async function bootSystemd(binds: Readonly<Record<string, string>>): Prom
     await until(async () => {
       if (child.exitCode !== null) throw new Error(`systemd did not start: ${said}`)
       return run('systemctl', 'is-active', 'test.target').output.trim() === 'active'
-    }, 30_000)
+    })
   } catch (error) {
     await systemd.close()
     throw error

@@ -13,7 +13,9 @@ it('the rules of docs/sso.md are those that are tested', () => {
       ?.matchAll(/^\| (.+), ([\d.]+.*?) \| (.+) \|$/gm) ?? []),
   ]
   const tested = [
-    ...read('test/sso/protocol.test.ts').matchAll(/^ {2}describe\('(.*)'|^ {4}it\('(\D*)([\d.]+.*?): (.*)', async/gm),
+    ...read('test/sso/protocol.long.test.ts').matchAll(
+      /^ {2}describe\('(.*)'|^ {4}it\('(\D*)([\d.]+.*?): (.*)', async/gm,
+    ),
   ]
   let group = ''
   const titles = tested.flatMap(([, named, standard = '', section, rule]) => {

@@ -109,11 +109,3 @@ export function authenticationOf(attempt: AttemptRecord): Authentication {
 }
 
 export const sha256Hex = () => createHash('sha256').update(randomBytes(32)).digest('hex')
-
-/** Polls until `isSo`; throws after `patienceMs`. */
-export async function until(isSo: () => Promise<boolean>, patienceMs = 20_000): Promise<void> {
-  for (const deadline = Date.now() + patienceMs; !(await isSo()); ) {
-    if (Date.now() > deadline) throw new Error(`not so within ${patienceMs} ms`)
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
-}

@@ -7,8 +7,9 @@ import { postgresSsoArtifacts } from '../../src/storage/postgres/sso/sso-artifac
 import { postgresSsoKeys } from '../../src/storage/postgres/sso/sso-key.js'
 import { connectRedis, type Redis, script } from '../../src/storage/redis/client.js'
 import { redisSsoArtifacts } from '../../src/storage/redis/sso-artifact.js'
+import { until } from '../patience.js'
 import { type FreshDatabase, freshDatabase } from '../servers/database.js'
-import { organization, sha256Hex, until } from './fixtures.js'
+import { organization, sha256Hex } from './fixtures.js'
 import { ssoArtifactContract } from './sso-artifact.contract.js'
 
 const LIMITS = { lifetimeMs: 60_000, tries: 3, sendsPerHour: 5, wrongPerDay: 10 }

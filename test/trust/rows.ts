@@ -210,7 +210,7 @@ export const ROWS: readonly Row[] = [
     what: 'The service is killed under load',
     must: 'After 100 kills 20,000 of 20,000 acknowledged enrollments and failures are present, and no deleted person is back',
     notShown:
-      'Failed attempts over a kill are counted in dozens by test/faults/lost-attempts.test.ts, not in thousands.',
+      'Failed attempts over a kill are counted in dozens by test/faults/lost-attempts.long.test.ts, not in thousands.',
   },
   {
     id: 'F08',

@@ -5,11 +5,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CHANNELS, EVENT_KINDS } from '../../../src/domain/alert.js'
 import { connectPostgres } from '../../../src/storage/postgres/connection/client.js'
 import { startProxy, type TcpProxy } from '../../faults/tcp-proxy.js'
+import { until } from '../../patience.js'
 import { certificate } from '../../servers/certificate.js'
 import { type FreshDatabase, freshDatabase } from '../../servers/database.js'
 import { gatewaySink, muteSink, smtpSink, streamSink } from '../../servers/sinks.js'
 import { type Answer, startService, type TestService } from '../../service.js'
-import { until } from '../../storage/fixtures.js'
 
 let fresh: FreshDatabase
 let proxy: TcpProxy
@@ -240,7 +240,7 @@ describe('dead channels', () => {
       (await get('/notifications?limit=500')).data.filter((one: { authentication_id: string }) =>
         ids.includes(one.authentication_id),
       )
-    await until(async () => (await notificationsOfThese()).length >= 12, 20_000)
+    await until(async () => (await notificationsOfThese()).length >= 12)
     const notified = await notificationsOfThese()
     expect(
       notified
@@ -254,7 +254,7 @@ describe('dead channels', () => {
     // Nine blocked attempts and three locked codes. A further e-mail reports failed codes of many members: it is not counted.
     const blocked = () => back.received.filter(({ raw }) => raw.includes('Kind: blocked'))
     const locked = () => back.received.filter(({ raw }) => raw.includes('The security code of'))
-    await until(async () => blocked().length >= 9 && locked().length >= 3, 25_000)
+    await until(async () => blocked().length >= 9 && locked().length >= 3)
     await new Promise((resolve) => setTimeout(resolve, 2500))
     expect([blocked().length, locked().length]).toEqual([9, 3])
     const deliveries = back.received.map(({ raw }) => /X-Keystride-Delivery: (\S+)/.exec(raw)?.[1])
@@ -280,14 +280,14 @@ describe('deliveries', () => {
       (await get('/notifications?limit=500')).data.find(
         (one: { authentication_id: string }) => one.authentication_id === id,
       )
-    await until(async () => (await notification()) !== undefined, 20_000)
+    await until(async () => (await notification()) !== undefined)
     const { id: notificationId } = await notification()
     const listed = async (query = '') => {
       const answer = await get(`/alert/deliveries?limit=500&${query}`)
       const of = answer.data.filter((one: { notification_id: string }) => one.notification_id === notificationId)
       return { of, channels: answer.channels }
     }
-    await until(async () => (await listed()).of[0]?.tries > 0, 20_000)
+    await until(async () => (await listed()).of[0]?.tries > 0)
     const waiting = await listed('state=waiting&channel=email')
     expect(waiting.of).toEqual([
       expect.objectContaining({ kind: 'blocked', channel: 'email', state: 'waiting', refusals: 0 }),
@@ -302,7 +302,7 @@ describe('deliveries', () => {
     expect(await get('/alert/deliveries', foreign)).toMatchObject({ count: 0, data: [], channels: [] })
 
     const back = await smtpSink({}, sink.port)
-    await until(async () => (await listed('state=delivered')).of.length === 1, 25_000)
+    await until(async () => (await listed('state=delivered')).of.length === 1)
     const { of, channels } = await listed()
     expect(of[0]).toMatchObject({ state: 'delivered', due_at: null, last_try: { outcome: 'delivered' } })
     expect(of[0].tries).toBeGreaterThan(1)
@@ -386,7 +386,7 @@ describe('a syslog stream', () => {
     await post('/alert/syslog', { host: 'localhost', port: sink.port, transport: 'tls', facility: 'local3' })
     await post('/alert', { blocked: { syslog: true } })
     await wrongCodes('emil', 1)
-    await until(async () => sink.received.some((text) => text.includes('user="emil"')), 10_000)
+    await until(async () => sink.received.some((text) => text.includes('user="emil"')))
     const frames = sink.received.filter((text) => text.includes('emil'))
     expect(frames).toHaveLength(1)
     expect(frames[0]).toMatch(

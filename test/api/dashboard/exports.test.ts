@@ -2,9 +2,9 @@ import { v7 as uuid } from 'uuid'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { EXPORT_COLUMNS } from '../../../src/domain/export.js'
 import { connectPostgres, type Database } from '../../../src/storage/postgres/connection/client.js'
+import { until } from '../../patience.js'
 import { freshDatabase } from '../../servers/database.js'
 import { startService, type TestService } from '../../service.js'
-import { until } from '../../storage/fixtures.js'
 import { figure } from '../../trust/figure.js'
 import { csvRecords, unzipped } from './archive-file.js'
 import { visited } from './sign-ins.js'
@@ -37,7 +37,7 @@ async function exported(kind: string): Promise<string> {
   const { status, json } = await post('/management/export-log', { ...window(), kind })
   expect(json.data).toEqual({ id: json.id })
   expect(status).toBe(202)
-  await until(async () => (await archive(json.id))?.status === 'ready', 15_000)
+  await until(async () => (await archive(json.id))?.status === 'ready')
   return json.id
 }
 const download = (id: string, apikey = service.apikey) =>

@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { KEY_SCOPES, type KeyScope, scopesInclude } from '../../../src/domain/organization.js'
-import { freshDatabase } from '../../servers/database.js'
-import { startService, type TestService } from '../../service.js'
-import { until } from '../../storage/fixtures.js'
+import { until } from '../../patience.js'
+import { sharedService, type TestService } from '../../service.js'
 
 let service: TestService
 beforeAll(async () => {
-  service = await startService((await freshDatabase()).url)
+  service = await sharedService()
 })
 afterAll(() => service.close())
 
@@ -79,7 +78,7 @@ describe('an API key', () => {
     expect((await ask('DELETE', `/keys/${id}`)).status).toBe(200)
     // Before the key leaves the cache of this process, it still reads, but issues nothing.
     expect((await issue(['dashboard'], {}, apikey)).status).toBe(401)
-    await until(async () => (await ask('GET', '/policies', undefined, apikey)).status === 401, 1000)
+    await until(async () => (await ask('GET', '/policies', undefined, apikey)).status === 401)
     expect((await ask('DELETE', `/keys/${id}`)).status).toBe(404)
     const all: { id: string; state: string }[] = (await ask('GET', '/keys?limit=500')).json.data
     expect(all.find((one) => one.id === id)?.state).toBe('revoked')

@@ -5,9 +5,9 @@ import { modelFile } from '../../../src/scoring/artifacts.js'
 import { modelIdentity } from '../../../src/scoring/scorer.js'
 import { shippedSchema } from '../../../src/storage/postgres/schema/shipped-schema.js'
 import { type OwnRedis, startOwnRedis } from '../../faults/stores.js'
+import { until } from '../../patience.js'
 import { type FreshDatabase, freshDatabase } from '../../servers/database.js'
 import { startService, type TestService } from '../../service.js'
-import { until } from '../../storage/fixtures.js'
 
 const hasRedis = spawnSync('redis-server', ['--version']).status === 0
 

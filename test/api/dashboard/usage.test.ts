@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { connectPostgres } from '../../../src/storage/postgres/connection/client.js'
 import { postgresUsage } from '../../../src/storage/postgres/insight/usage.js'
+import { until } from '../../patience.js'
 import { freshDatabase } from '../../servers/database.js'
 import { startService, type TestService } from '../../service.js'
-import { until } from '../../storage/fixtures.js'
 import { visited } from './sign-ins.js'
 
 let url: string

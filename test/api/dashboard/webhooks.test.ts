@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { connectPostgres } from '../../../src/storage/postgres/connection/client.js'
+import { until } from '../../patience.js'
 import { certificate } from '../../servers/certificate.js'
 import { type FreshDatabase, freshDatabase } from '../../servers/database.js'
 import { gatewaySink } from '../../servers/sinks.js'
 import { startService, type TestService } from '../../service.js'
-import { until } from '../../storage/fixtures.js'
 import { enroll } from '../enrolled.js'
 
 let fresh: FreshDatabase
@@ -109,10 +109,10 @@ describe('a completed enrollment', () => {
     await enroll(service, 'ann', 4)
     const began = Date.now()
     const { session, fresh: typed } = await enroll(service, 'ben', 5)
-    await until(async () => sink.received.length >= 2, 20_000)
+    await until(async () => sink.received.length >= 2)
     answer.status = 200
     const delivered = async () => (await get('/alert/deliveries?state=delivered&channel=webhook')).count
-    await until(async () => (await delivered()) === 1, 20_000)
+    await until(async () => (await delivered()) === 1)
     const ids = new Set(sink.received.map(({ headers }) => headers['webhook-id']))
     expect(ids.size).toBe(1)
     expect(new Set(sink.received.map(({ body }) => body)).size).toBe(1)
@@ -142,7 +142,7 @@ describe('a completed enrollment', () => {
     await service.call('DELETE', '/users/ben/typing-patterns')
     await enroll(service, 'ben', 5)
     await enroll(service, 'cem', 5)
-    await until(async () => (await delivered()) === 3, 20_000)
+    await until(async () => (await delivered()) === 3)
     expect((await get('/alert/deliveries')).count).toBe(3)
     const users = [...new Map(sink.received.map(({ headers, body }) => [headers['webhook-id'], body])).values()]
     expect(users.map((body) => JSON.parse(body).data.userRef).sort()).toEqual(['ben', 'ben', 'cem'])

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, spawnSync } from 'node:child_process'
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -6,7 +6,9 @@ import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
 import { freePort } from '../../../src/storage/postgres/embedded/embedded-running.js'
 import { connectRedis, type Redis } from '../../../src/storage/redis/client.js'
 import { redisSessions } from '../../../src/storage/redis/session.js'
-import { sha256Hex, until } from '../fixtures.js'
+import { until } from '../../patience.js'
+import { startChild } from '../../servers/child.js'
+import { sha256Hex } from '../fixtures.js'
 
 const possible = inject('redisUrl') !== null && spawnSync('redis-server', ['--version']).status === 0
 
@@ -17,7 +19,7 @@ describe.skipIf(!possible)('the redis client', () => {
 
   async function serve(...more: string[]): Promise<void> {
     const options = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', ...more]
-    server = spawn('redis-server', options, { stdio: 'ignore' })
+    server = startChild('redis-server', options, { stdio: 'ignore' })
   }
   async function end(): Promise<void> {
     server.kill('SIGCONT')

@@ -8,6 +8,7 @@ import { postgresAuthentications } from '../../../../src/storage/postgres/attemp
 import { connectPostgres, type Database } from '../../../../src/storage/postgres/connection/client.js'
 import { postgresAccounts } from '../../../../src/storage/postgres/person/account.js'
 import { postgresProfiles } from '../../../../src/storage/postgres/person/profile.js'
+import { until } from '../../../patience.js'
 import { type FreshDatabase, freshDatabase } from '../../../servers/database.js'
 import {
   attempt,
@@ -19,7 +20,6 @@ import {
   type Person,
   person,
   reference,
-  until,
 } from '../../fixtures.js'
 
 let fresh: FreshDatabase
@@ -249,7 +249,7 @@ describe('the replay index', () => {
             + (select seq_tup_read::int from pg_stat_user_tables where relname = 'replay_mark') as others`
         return row ?? { bands: 0, others: 0 }
       })
-    await until(async () => (await reads()).bands >= attempts, 15_000)
+    await until(async () => (await reads()).bands >= attempts)
     expect((await reads()).others).toBeLessThan(attempts * 5)
   })
 })

@@ -4,7 +4,7 @@ import {
   type CircuitBreaker,
   createCircuitBreaker,
 } from '../../../../src/storage/postgres/connection/circuit-breaker.js'
-import { until } from '../../fixtures.js'
+import { until } from '../../../patience.js'
 
 /** An exchange with a server whose answer the test triggers. */
 function question() {
@@ -172,7 +172,7 @@ describe('the circuit breaker', () => {
 
   it('replaces a pool that stays silent, and continues waiting calls on the new one', async () => {
     void ask(question().answered)
-    await until(async () => opened === 2, 10_000)
+    await until(async () => opened === 2)
     well.answer()
     expect(retired).toEqual([1])
     expect(await ask(Promise.resolve(), true)).toBe('served')

@@ -2,8 +2,9 @@ import pg from 'pg'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { connectPostgres, type Database } from '../../../../src/storage/postgres/connection/client.js'
 import { freePort } from '../../../../src/storage/postgres/embedded/embedded-running.js'
+import { until } from '../../../patience.js'
 import { type FreshDatabase, freshDatabase } from '../../../servers/database.js'
-import { organization, until } from '../../fixtures.js'
+import { organization } from '../../fixtures.js'
 
 let fresh: FreshDatabase
 let database: Database

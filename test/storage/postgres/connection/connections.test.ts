@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import postgres from 'postgres'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { type Connections, openConnections } from '../../../../src/storage/postgres/connection/connections.js'
+import { until } from '../../../patience.js'
 import { freshDatabase } from '../../../servers/database.js'
-import { until } from '../../fixtures.js'
 
 /** Work that the test ends. */
 function work() {

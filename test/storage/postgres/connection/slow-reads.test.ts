@@ -5,8 +5,9 @@ import { connectPostgres, type Database } from '../../../../src/storage/postgres
 import { postgresStatistics } from '../../../../src/storage/postgres/insight/statistics.js'
 import { postgresAccounts } from '../../../../src/storage/postgres/person/account.js'
 import { postgresDirectory } from '../../../../src/storage/postgres/person/directory.js'
+import { until } from '../../../patience.js'
 import { type FreshDatabase, freshDatabase } from '../../../servers/database.js'
-import { NOW, organization, person, until } from '../../fixtures.js'
+import { NOW, organization, person } from '../../fixtures.js'
 
 let fresh: FreshDatabase
 /** Three connections for calls, one of which slow reads may take. */

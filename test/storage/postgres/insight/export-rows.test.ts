@@ -4,8 +4,9 @@ import { connectPostgres, type Database } from '../../../../src/storage/postgres
 import { endStalled } from '../../../../src/storage/postgres/connection/stalled-backends.js'
 import { exportRows } from '../../../../src/storage/postgres/insight/export-rows.js'
 import { startProxy, type TcpProxy } from '../../../faults/tcp-proxy.js'
+import { until } from '../../../patience.js'
 import { type FreshDatabase, freshDatabase } from '../../../servers/database.js'
-import { organization, until } from '../../fixtures.js'
+import { organization } from '../../fixtures.js'
 
 let fresh: FreshDatabase
 let database: Database

@@ -3,8 +3,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { connectPostgres, type Database } from '../../../../src/storage/postgres/connection/client.js'
 import { postgresStatistics } from '../../../../src/storage/postgres/insight/statistics.js'
 import { postgresAccounts } from '../../../../src/storage/postgres/person/account.js'
+import { until } from '../../../patience.js'
 import { type FreshDatabase, freshDatabase } from '../../../servers/database.js'
-import { NOW, organization, type Person, person, until } from '../../fixtures.js'
+import { NOW, organization, type Person, person } from '../../fixtures.js'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS

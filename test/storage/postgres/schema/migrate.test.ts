@@ -4,8 +4,9 @@ import { postgresAuthentications } from '../../../../src/storage/postgres/attemp
 import { connectPostgres } from '../../../../src/storage/postgres/connection/client.js'
 import { migrate, requireSchema } from '../../../../src/storage/postgres/schema/migrate.js'
 import { shippedSchema } from '../../../../src/storage/postgres/schema/shipped-schema.js'
+import { until } from '../../../patience.js'
 import { type FreshDatabase, freshDatabase } from '../../../servers/database.js'
-import { attempt, organization, person, until } from '../../fixtures.js'
+import { attempt, organization, person } from '../../fixtures.js'
 
 let fresh: FreshDatabase
 beforeEach(async () => {
@@ -135,7 +136,7 @@ describe('migrate', () => {
     it('after that one has ended, and delays no reader for long meanwhile', async () => {
       const lines: string[] = []
       const migrated = migrate(fresh.url, (line) => lines.push(line), more)
-      await until(async () => lines.length > 0, 20_000)
+      await until(async () => lines.length > 0)
       expect(lines).toEqual([expect.stringMatching(/^the migration waits for tables .* pid \d+ \(long dump\)$/)])
       for (let n = 0; n < 300; n++) await reader`select 1 from keystride.member limit 1`
       await dump.unsafe('rollback')

@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { suggestWords } from '../../src/domain/typing-words.js'
+import { wirePattern } from '../../src/typist/made-up-person.js'
+import { redisIsHere } from '../faults/flushed-redis.js'
+import { type OwnRedis, startOwnRedis } from '../faults/stores.js'
+import { enrolled, startTwo, strangers, type TwoServices, withCode } from '../faults/two-services.js'
+import { until } from '../patience.js'
+import { type Prometheus, startPrometheus } from '../servers/prometheus.js'
+import { whyNoPromtool } from '../servers/promtool.js'
+import { dashboard } from './files.js'
+
+/** Queries that may find no series in a healthy service, by title of their panel, each with its reason. */
+const MAY_BE_EMPTY: Readonly<Record<string, string>> = {
+  'Deliveries of alerts': 'no organization has a channel, so no alert is delivered',
+  'Waits for a connection, p99': 'no call waits while connections are free',
+}
+
+const why =
+  whyNoPromtool() ?? (redisIsHere() ? null : 'NO REDIS: the dashboard is not checked on a real Prometheus: SKIPPED')
+if (why !== null) console.warn(`\n*** ${why} ***\n`)
+
+/** A query as Grafana sends it, over the last 20 s. */
+const asSent = (expr: string) =>
+  expr.replaceAll('$__rate_interval', '20s').replaceAll('$job', 'keystride').replaceAll('$instance', '.+')
+
+describe.skipIf(why !== null)('a real Prometheus that scrapes two machines of two processes', () => {
+  let redis: OwnRedis
+  let two: TwoServices
+  let prometheus: Prometheus
+  beforeAll(async () => {
+    redis = await startOwnRedis()
+    // Few connections, because other test files use the same server.
+    two = await startTwo(`redis://127.0.0.1:${redis.port}`, { PROCESSES: '2', DATABASE_POOL: '5' })
+    const targets = two.services.map(({ core }) => new URL(core).host)
+    prometheus = await startPrometheus(targets, 3)
+  }, 120_000)
+  afterAll(async () => {
+    await prometheus?.close()
+    await two?.close()
+    await redis?.close()
+  })
+
+  const even = wirePattern([...suggestWords('en', 3).join(' ')].map((letter, i) => [letter, i * 100, i * 100 + 60]))
+
+  /** A new person: enrollment, sign-in, a replay, a bot, a stranger, and a wrong code on the other machine. Failures lock the person. */
+  async function someLoad(userRef: string): Promise<void> {
+    const { types } = await enrolled(two, userRef)
+    const fresh = types()
+    for (const body of [fresh, fresh, even, ...strangers(1)]) {
+      const session = await two.bootstrap(userRef)
+      await two.sure(0, 'POST', `/users/${userRef}/verify`, session, body)
+    }
+    await withCode(two, `${userRef}-code`, '749205')
+    const session = await two.bootstrap(`${userRef}-code`, 1)
+    await two.sure(1, 'POST', `/users/${userRef}-code/verify`, session, { securityCode: '111999' })
+  }
+  const hasData = async (expr: string) => (await prometheus.query(expr)).some(({ value }) => !Number.isNaN(value))
+
+  /** Waits until an alert is inactive; it never fires meanwhile. A scrape of a loaded machine that is late makes it pending. */
+  async function doesNotFire(alert: string): Promise<void> {
+    await until(async () => {
+      const state = await prometheus.state(alert)
+      expect([alert, state]).not.toEqual([alert, 'firing'])
+      return state === 'inactive'
+    })
+  }
+
+  it('finds data for every query of the dashboard', async () => {
+    const queries = dashboard().panels.flatMap(({ title, targets }) =>
+      (targets ?? []).map(({ refId, expr }) => ({ name: `${title} ${refId}`, title, expr: asSent(expr) })),
+    )
+    expect(queries.length).toBeGreaterThan(60)
+    let without = queries
+    for (let n = 0; n < 40; n++) {
+      await someLoad(`ann-${n}`)
+      const found = await Promise.all(without.map(({ expr }) => hasData(expr)))
+      without = without.filter((_, i) => !found[i])
+      if (without.every(({ title }) => title in MAY_BE_EMPTY)) break
+    }
+    expect(without.filter(({ title }) => !(title in MAY_BE_EMPTY)).map(({ name, expr }) => `${name}: ${expr}`)).toEqual(
+      [],
+    )
+    expect(await hasData('rate(keystride_no_such_metric_total[20s])')).toBe(false)
+    const titles = queries.map(({ title }) => title)
+    expect(Object.keys(MAY_BE_EMPTY).filter((title) => !titles.includes(title))).toEqual([])
+  }, 120_000)
+
+  it('shows what happened, and no alert of a healthy service', async () => {
+    await until(async () => (await prometheus.query('sum(up{job="keystride"})'))[0]?.value === 2)
+    const happened = await prometheus.query(
+      'sum by (reason) (keystride_verdicts_total{job="keystride", method="biometric", action="block"})',
+    )
+    const reasons = happened.filter(({ value }) => value > 0).map(({ metric }) => metric.reason)
+    expect(reasons).toEqual(expect.arrayContaining(['detection-bot', 'fraud-detected']))
+    for (const alert of ['KeystrideNoMetrics', 'KeystrideDown', 'KeystrideDegraded', 'KeystrideVersions'])
+      await doesNotFire(alert)
+  })
+
+  it('has the alert of a lost Redis pending and then firing, and inactive after its return', async () => {
+    await redis.kill()
+    const seen = new Set<string>()
+    const becomes = (wanted: string) =>
+      until(async () => {
+        seen.add(await prometheus.state('KeystrideDegraded'))
+        return seen.has(wanted)
+      })
+    await becomes('firing')
+    expect([...seen]).toEqual(expect.arrayContaining(['pending', 'firing']))
+    const machines = await prometheus.query('ALERTS{alertname="KeystrideDegraded", alertstate="firing"}')
+    expect(machines[0]?.metric).toMatchObject({ job: 'keystride', severity: 'page' })
+    await redis.restart()
+    seen.clear()
+    await becomes('inactive')
+  }, 90_000)
+
+  it('has the alert of a stopped machine firing', async () => {
+    await two.services[1].kill()
+    await until(async () => (await prometheus.state('KeystrideDown')) === 'firing')
+    await doesNotFire('KeystrideNoMetrics')
+  }, 60_000)
+})

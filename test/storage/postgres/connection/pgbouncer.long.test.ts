@@ -1,0 +1,174 @@
+import { randomUUID } from 'node:crypto'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { postgresSessions } from '../../../../src/storage/postgres/attempt/session.js'
+import { connectPostgres, type Database } from '../../../../src/storage/postgres/connection/client.js'
+import { poolerBetween } from '../../../../src/storage/postgres/connection/pooler.js'
+import { postgresJobQueue } from '../../../../src/storage/postgres/insight/job-queue.js'
+import { migrate } from '../../../../src/storage/postgres/schema/migrate.js'
+import { unzipped } from '../../../api/dashboard/archive-file.js'
+import { enroll, stranger } from '../../../api/enrolled.js'
+import { until } from '../../../patience.js'
+import { type FreshDatabase, freshDatabase } from '../../../servers/database.js'
+import { type Pgbouncer, startPgbouncer, whyNoPgbouncer } from '../../../servers/pgbouncer.js'
+import { startService, type TestService } from '../../../service.js'
+import { organization } from '../../fixtures.js'
+import { sessionContract } from '../../session.contract.js'
+
+const why = whyNoPgbouncer()
+if (why !== null) console.warn(`\n*** ${why} ***\n`)
+
+describe.skipIf(why !== null)('behind a PgBouncer in transaction mode', () => {
+  let pooler: Pgbouncer
+  let fresh: FreshDatabase
+  let url: string
+  let database: Database
+  let organizationId: string
+  beforeAll(async () => {
+    fresh = await freshDatabase()
+    pooler = await startPgbouncer(inject('databaseUrl'))
+    url = pooler.through(fresh.url)
+    database = connectPostgres({ url, max: 12, prepare: false })
+    organizationId = await organization(database)
+  })
+  afterAll(async () => {
+    await database?.close()
+    await fresh?.drop()
+    await pooler?.close()
+  })
+
+  describe('sessions', () => {
+    sessionContract(
+      () => postgresSessions(database),
+      () => organizationId,
+    )
+  })
+
+  it('a pooler is detected, and the server itself is not taken for one', async () => {
+    expect(await poolerBetween(url)).toBe(true)
+    expect(await poolerBetween(fresh.url)).toBe(false)
+  })
+
+  it('prepared statements are lost, so they are not used', async () => {
+    const preparing = connectPostgres({ url, max: 12, prepare: true })
+    const told = await Promise.allSettled(
+      Array.from({ length: 60 }, (_, n) => preparing.scoped(organizationId, (sql) => sql`select ${n % 3}::int as n`)),
+    )
+    await preparing.close()
+    expect(told.some((one) => one.status === 'rejected' && one.reason.code === '26000')).toBe(true)
+  })
+
+  it('every transaction sees its own organization, on any connection', async () => {
+    const organizations = [organizationId, await organization(database), await organization(database)]
+    const seen = await Promise.all(
+      Array.from({ length: 150 }, async (_, n) => {
+        const id = organizations[n % 3] ?? ''
+        const rows = await database.scoped(
+          id,
+          (sql) => sql<{ id: string }[]>`select organization_id as id from keystride.organization`,
+        )
+        return rows.length === 1 && rows[0]?.id === id
+      }),
+    )
+    expect(seen.every((right) => right)).toBe(true)
+    const bare = await Promise.all(
+      Array.from({ length: 9 }, () =>
+        database.call(
+          (sql) => sql`
+          select current_user = session_user as own, current_setting('keystride.organization_id', true) as org,
+            (select count(*)::int from keystride.organization) as visible`,
+        ),
+      ),
+    )
+    for (const [row] of bare) expect([row?.own, row?.org || '', row?.visible]).toEqual([true, '', 0])
+  })
+
+  it('an empty database is migrated by several processes, each migration by one, and no lock is left', async () => {
+    const empty = await freshDatabase({ empty: true })
+    const all = await Promise.all(Array.from({ length: 4 }, () => migrate(pooler.through(empty.url))))
+    expect(new Set(all.flat()).size).toBe(all.flat().length)
+    expect(all.filter((applied) => applied.length > 0)).toHaveLength(1)
+    const direct = new pg.Client({ connectionString: empty.url })
+    await direct.connect()
+    const { rows } = await direct.query(`
+      select * from pg_locks where locktype = 'advisory'
+        and database = (select oid from pg_database where datname = current_database())`)
+    await direct.end()
+    expect(rows).toEqual([])
+    await empty.drop()
+  })
+
+  it('a job is taken by one process', async () => {
+    const queues = [database, connectPostgres({ url, max: 2, prepare: false })].map(postgresJobQueue)
+    const archive = randomUUID()
+    await queues[0]?.send('export-log', { organization: organizationId, archive })
+    const taken = (await Promise.all([...queues, ...queues].map((queue) => queue.take('export-log')))).filter(
+      (job) => job !== null,
+    )
+    expect(taken.map(({ ids }) => ids.archive)).toEqual([archive])
+    await queues[1]?.done('export-log', taken[0]?.id ?? '')
+    expect(await queues[0]?.take('export-log')).toBeNull()
+  })
+
+  describe('the service', () => {
+    let own: FreshDatabase
+    let service: TestService
+    beforeAll(async () => {
+      own = await freshDatabase()
+      service = await startService(pooler.through(own.url))
+    })
+    afterAll(async () => {
+      await service?.close()
+      await own?.drop()
+    })
+    const verify = async (userRef: string, body: unknown) => {
+      const { session } = await service.bootstrap(userRef)
+      return (await service.call('POST', `/users/${userRef}/verify`, { session, body })).json
+    }
+
+    it('enrolls, judges typing and codes, exports and forgets', async () => {
+      const ann = await enroll(service, 'ann')
+      expect((await verify('ann', ann.fresh())).action).toBe('verified')
+      expect((await verify('ann', stranger())).action).toBe('rejected')
+      const { session } = await service.bootstrap('ann')
+      const code = { securityCode: '749205' }
+      expect((await service.call('PUT', '/users/ann/security-code', { session, body: code })).status).toBe(200)
+      expect((await verify('ann', code)).authentication.authMethod).toBe('security_code')
+
+      const window = { date_from: new Date(Date.now() - 3_600_000), date_to: new Date(Date.now() + 60_000) }
+      const { json } = await service.dashboard('POST', '/management/export-log', { body: window })
+      const archives = async () => (await service.dashboard('POST', '/management/logs-archives')).json.data
+      await until(async () => (await archives())[0].status === 'ready')
+      const answer = await fetch(`${service.core.replace('/core', '/dashboard')}/management/download-archive`, {
+        method: 'POST',
+        headers: { apikey: service.apikey, 'content-type': 'application/json' },
+        body: JSON.stringify({ id: json.id }),
+      })
+      const { content } = unzipped(new Uint8Array(await answer.arrayBuffer()))
+      // The header, three attempts, and the end of the last line.
+      expect(content.toString().split('\r\n')).toHaveLength(5)
+
+      expect((await service.call('DELETE', '/users/ann')).status).toBe(200)
+      expect((await service.bootstrap('ann')).status).toBe(404)
+    })
+
+    it('judges three of twenty concurrent attempts of a session', async () => {
+      const { userRef, session } = await enroll(service, 'bob')
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, () =>
+          service.call('POST', `/users/${userRef}/verify`, { session, body: stranger() }),
+        ),
+      )
+      expect(answers.filter(({ json }) => json.action === 'rejected')).toHaveLength(3)
+    })
+
+    it('refuses while the pooler is away and recovers when it is back', async () => {
+      await pooler.kill()
+      await until(async () => (await service.call('GET', '/status')).json.status === 'NOK')
+      expect(await service.call('GET', '/users/bob')).toMatchObject({ status: 503, json: { reason: 'api-failed' } })
+      await pooler.restart()
+      await until(async () => (await service.call('GET', '/status')).json.status === 'OK')
+      expect((await service.bootstrap('bob')).status).toBe(200)
+    })
+  })
+})

@@ -1,0 +1,169 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { seededRandom } from '../../src/calibration/random.js'
+import { readByContract } from '../../src/scoring/read-pattern.js'
+import { sampleBytes } from '../../src/scoring/sample.js'
+import { createKeyWrap } from '../../src/storage/crypto/key-wrap-aes.js'
+import { createVault } from '../../src/storage/crypto/vault-aes.js'
+import { givenKeys } from '../../src/storage/key-ring.js'
+import { connectPostgres, type Database } from '../../src/storage/postgres/connection/client.js'
+import { postgresWrappedKeys } from '../../src/storage/postgres/organization/wrapped-key.js'
+import { migrate } from '../../src/storage/postgres/schema/migrate.js'
+import { person } from '../../src/typist/made-up-person.js'
+import { redisIsHere } from '../faults/flushed-redis.js'
+import { type OwnPostgres, type OwnRedis, startOwnPostgres, startOwnRedis } from '../faults/stores.js'
+import { until } from '../patience.js'
+import { startService, type TestService } from '../service.js'
+import { figure, LONG } from './figure.js'
+import { needlesOf } from './needles.js'
+import { redisAsBytes, rowsAsText } from './stores-text.js'
+
+/** Each has five references and one sign-in. */
+const PEOPLE = LONG ? 170 : 5
+const CODE = '749205'
+
+describe('a stolen backup', { timeout: 1_200_000 }, () => {
+  const folder = mkdtempSync(join(tmpdir(), 'keystride-stolen-'))
+  let server: OwnPostgres
+  let redis: OwnRedis | null = null
+  let service: TestService
+  let database: Database
+  beforeAll(async () => {
+    server = await startOwnPostgres(folder)
+    redis = redisIsHere() ? await startOwnRedis() : null
+    await migrate(server.url)
+    const redisUrl = redis === null ? null : `redis://127.0.0.1:${redis.port}`
+    service = await startService(server.url, { redisUrl })
+    database = connectPostgres({ url: server.url, max: 2, patience: 10 })
+  }, 120_000)
+  afterAll(async () => {
+    await database.close()
+    await service.close()
+    await redis?.close()
+    await server.close()
+  })
+
+  const random = seededRandom(31)
+  /** A text that occurs nowhere else, so that a match is a leak. */
+  const newText = () =>
+    Array.from({ length: 9 }, () =>
+      Array.from({ length: 5 }, () => 'abcdefghijklmnopqrstuvwxyz'[Math.floor(random() * 26)]).join(''),
+    ).join(' ')
+  /** Eight consecutive press times, float32, as in a stored pattern. */
+  const timesOf = (body: unknown): Buffer => {
+    const read = readByContract(new TextEncoder().encode(JSON.stringify(body)))
+    if (!read.ok) throw new Error(read.message)
+    const begin = sampleBytes(read.nKeydowns) - 8 * read.nKeydowns + 4 * 5
+    return Buffer.from(read.sample.subarray(begin, begin + 32))
+  }
+
+  const well = () => until(async () => (await service.call('GET', '/status')).json.status === 'OK')
+
+  /** Every file in the data folder of PostgreSQL, its write-ahead log included, and the snapshot of Redis. */
+  async function files(): Promise<string[]> {
+    // A kill and a recovery write everything to the disk that was only in memory.
+    await server.kill()
+    await server.restart()
+    await well()
+    const place = join(folder, 'postgres')
+    const all = readdirSync(place, { recursive: true, encoding: 'utf8' }).map((name) => join(place, name))
+    if (redis === null) return all
+    await redis.cli('save')
+    const [, where = ''] = (await redis.cli('config', 'get', 'dir')).split('\n')
+    const snapshot = join(where, 'dump.rdb')
+    expect(existsSync(snapshot)).toBe(true)
+    return [...all, snapshot]
+  }
+
+  it('reveals neither what a person types nor how', async () => {
+    const needles = new Map<string, Buffer>()
+    let patterns = 0
+    const known = (userRef: string, text: string, body: { kevt: unknown[] }) => {
+      patterns++
+      needles.set(`text ${patterns} of ${userRef}`, Buffer.from(text))
+      needles.set(`times ${patterns} of ${userRef}`, timesOf(body))
+      needles.set(`events ${patterns} of ${userRef}`, Buffer.from(JSON.stringify(body.kevt.slice(8, 10)).slice(1, -1)))
+    }
+    for (let n = 0; n < PEOPLE; n++) {
+      const userRef = `kept-${n}`
+      const who = person(31_000 + n)
+      await service.call('POST', `/users/${userRef}`)
+      const { session } = await service.bootstrap(userRef)
+      for (let stored = 0, i = 0; stored < 5; i++) {
+        const text = newText()
+        const body = who.types(text, i)
+        const { status } = await service.call('POST', `/users/${userRef}/typing-patterns`, { session, body })
+        known(userRef, text, body)
+        if (status === 200) stored++
+      }
+      await service.call('PUT', `/users/${userRef}/security-code`, { session, body: { securityCode: CODE } })
+      const text = newText()
+      const body = who.types(text, 99)
+      await service.call('POST', `/users/${userRef}/verify`, { session, body })
+      known(userRef, text, body)
+    }
+    // A name in plain text, which the scan must find.
+    needles.set('a name', Buffer.from('kept-0'))
+    const asText = new Map([...needles].map(([name, bytes]) => [name, Buffer.from(bytes.toString('hex'))]))
+    const [raw, hex] = [needlesOf(needles), needlesOf(asText)]
+
+    const found = new Set<string>()
+    let [scanned, bytes] = [0, 0]
+    const look = (given: Buffer, where: string) => {
+      scanned++
+      bytes += given.length
+      for (const name of [...raw.foundIn(given), ...hex.foundIn(given)]) {
+        if (name !== 'a name') console.log(`${name} stands in ${where}`)
+        found.add(name)
+      }
+    }
+    for (const file of await files()) {
+      const bytes = contentOf(file)
+      if (bytes !== null) look(bytes, file)
+    }
+    // The rows as a dump has them; the pages of the server hold them compressed.
+    for (const [table, rows] of await rowsAsText(database)) look(Buffer.from(rows.join('\n')), table)
+    if (redis !== null)
+      for (const [key, value] of await redisAsBytes(`redis://127.0.0.1:${redis.port}`)) look(value, key)
+    expect(found.delete('a name')).toBe(true)
+    const what = `${found.size} of ${needles.size - 1} known texts, times and events of ${patterns} patterns found in ${scanned} files, tables and keys (${Math.round(bytes / 2 ** 20)} MiB)`
+    figure('T31', what, '0', found.size === 0)
+  })
+
+  it('opens only with the key: the times are then readable', async () => {
+    const text = newText()
+    const body = person(31_999).types(text, 1)
+    // The scan above blocks this process, in which the service then takes its stores for lost.
+    await well()
+    await service.call('POST', '/users/opened')
+    const { session } = await service.bootstrap('opened')
+    const made = await service.call('POST', '/users/opened/typing-patterns', { session, body })
+    expect(made.status, JSON.stringify(made.json)).toBe(200)
+    const [row] = await database.asSystem(
+      (sql) => sql<{ id: string; sealed: Buffer; generation: number; account: string; member: string }[]>`
+        select r.id, r.sealed, r.generation, m.account_id as account, m.id as member
+        from keystride.reference_pattern r join keystride.member m on m.id = r.member_id
+        where m.member_ref = 'opened'`,
+    )
+    if (row === undefined) throw new Error('nothing stored')
+    const wrapped = postgresWrappedKeys(database)
+    const keyWrap = createKeyWrap(givenKeys(Buffer.from(service.env.ENCRYPTION_KEY ?? '', 'base64')))
+    const vault = createVault({ keyWrap, wrappedKeyOf: (id) => wrapped.find(id) })
+    const binding = { accountId: row.account, memberId: row.member, patternId: row.id, generation: row.generation }
+    const opened = Buffer.from(await vault.open(service.organizationId, binding, row.sealed))
+    expect(opened.includes(timesOf(body))).toBe(true)
+    expect(row.sealed.includes(timesOf(body))).toBe(false)
+  })
+})
+
+/** Content of a file; null for a folder, and for a file that the running server has removed. */
+function contentOf(file: string): Buffer | null {
+  try {
+    return readFileSync(file)
+  } catch (error) {
+    if (['EISDIR', 'ENOENT'].includes((error as NodeJS.ErrnoException).code ?? '')) return null
+    throw error
+  }
+}
