@@ -41,6 +41,7 @@ const BENCHES = {
   },
   exports: { file: 'growth/exports.js', question: 'What memory and time does an export of a million attempts take?' },
   accuracy: { file: 'accuracy/accuracy.js', question: 'How well does the model distinguish people, on open data?' },
+  gate: { file: 'accuracy/gate.js', question: 'Does the accuracy on few people of the open data hold its limits?' },
   adaptation: {
     file: 'accuracy/adaptation.js',
     question: 'How does learning change the acceptance of owners and impostors, on open data?',

@@ -37,6 +37,11 @@ const COMMANDS: readonly Entry[] = [
     load: async (env) => (await import('./doctor.js')).doctorCommand(env),
   },
   {
+    name: 'walk',
+    what: 'call every part of a running service as a client does, and check each answer',
+    load: async (env) => (await import('./walk.js')).walkCommand(env),
+  },
+  {
     name: 'key',
     what: 'issue, list and revoke API keys; show and rotate the encryption key',
     load: async (env) => (await import('./key.js')).keyCommand(administerFrom(env)),

@@ -7,7 +7,6 @@ const INTERNAL = [
   'KEYSTRIDE_APIKEY',
   'KEYSTRIDE_DATA_SETS',
   'KEYSTRIDE_SCREENSHOTS',
-  'KEYSTRIDE_TESTS',
 ]
 /** Set by Kubernetes in every container for a service that is named keystride. */
 const KUBERNETES = /^KEYSTRIDE_(SERVICE_(HOST|PORT)|PORT)(_|$)/

@@ -1,0 +1,82 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { errorsAt } from '../../src/calibration/confidence.js'
+import { loadPeople, splitPeople } from '../../src/calibration/dataset.js'
+import { figuresOf } from '../../src/calibration/metrics.js'
+import { protocolsOf, runProtocol, sittingIn } from '../../src/calibration/protocols.js'
+import { modelFile, wasmFile } from '../../src/scoring/artifacts.js'
+import { createKernel } from '../../src/scoring/kernel.js'
+
+const HELP = `Measures the accuracy on few people of the open data, and fails if a figure is above its limit in bench/accuracy/gate.json.
+
+usage: npm run bench -- gate --data <folder>
+
+The limits leave room for the few people, not for a worse model: "npm run bench -- accuracy" measures all people, with intervals.`
+
+const FIGURES = ['global_eer', 'per_user_eer', 'fnmr_at_1pct', 'false_matches_at_half'] as const
+
+/** One measurement of a model. */
+interface Measurement {
+  readonly name: string
+  /** People of P1 and P2, the first in the file; all if absent. Those of P3 and P4 are few. */
+  readonly people?: number
+  /** A model file next to `gate.json`; the shipped model if absent. */
+  readonly model?: string
+  /** The highest value of each figure, as a fraction, by protocol. */
+  readonly most: Readonly<Record<string, Partial<Record<(typeof FIGURES)[number], number>>>>
+}
+
+const beside = (name: string) => fileURLToPath(new URL(`../../../bench/accuracy/${name}`, import.meta.url))
+const bytes = (file: string) => new Uint8Array(readFileSync(file))
+
+/** Prints each figure beside its limit. Returns the number of figures above their limit. */
+function measure(data: string, { name, people, model, most }: Measurement): number {
+  const kernel = createKernel(bytes(wasmFile()), bytes(model === undefined ? modelFile() : beside(model)))
+  const protocols = protocolsOf({
+    aalto: splitPeople(loadPeople(data, 'aalto')).untouched.slice(0, people),
+    nislab: loadPeople(data, 'nislab'),
+    monacoFree: loadPeople(data, 'monacoFree'),
+  })
+  let above = 0
+  console.log(`${name}:`)
+  for (const [protocol, limits] of Object.entries(most)) {
+    const participants = protocols[protocol]
+    if (participants === undefined)
+      throw new Error(`gate.json names ${protocol}: wanted one of ${Object.keys(protocols)}`)
+    const { fused, confidence } = runProtocol(kernel, participants, sittingIn(protocol))
+    const found = { ...figuresOf(fused), false_matches_at_half: errorsAt(0.5, confidence).fmr }
+    for (const figure of FIGURES) {
+      const limit = limits[figure]
+      if (limit === undefined) continue
+      // Written so that a figure that is no number fails.
+      const holds = found[figure] <= limit
+      if (!holds) above += 1
+      const shown = `${(100 * found[figure]).toFixed(2)} %, limit ${(100 * limit).toFixed(1)} %`
+      console.log(`  ${holds ? 'holds' : 'FAILS'}  ${protocol} ${figure} ${shown}, ${participants.length} people`)
+    }
+  }
+  return above
+}
+
+function main(): void {
+  const { values } = parseArgs({
+    options: { data: { type: 'string' }, help: { type: 'boolean', short: 'h', default: false } },
+  })
+  if (values.help) {
+    console.log(HELP)
+    return
+  }
+  const { data } = values
+  if (data === undefined) throw new Error('--data <folder> is required; see --help')
+  const measurements = JSON.parse(readFileSync(beside('gate.json'), 'utf8')) as Measurement[] // the file of this repository
+  const above = measurements.reduce((sum, one) => sum + measure(data, one), 0)
+  if (above > 0) throw new Error(`${above} figures are above their limit`)
+}
+
+try {
+  main()
+} catch (error) {
+  console.error(error instanceof Error ? error.message : String(error))
+  process.exitCode = 1
+}
