@@ -1,7 +1,7 @@
 import { configDefaults, defineConfig } from 'vitest/config'
 
 /** Suites that depend on where sessions and counters are kept: the long form runs them again without Redis. */
-const STORE_DEPENDENT = ['test/api/**/*.test.ts', 'test/flows/**/*.test.ts']
+const STORE_DEPENDENT = ['test/api/**/*.test.ts']
 const LONG = 'test/**/*.long.test.ts'
 
 /**

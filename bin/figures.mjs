@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // `npm run figures -- REPORT...`: writes docs/figures.json, the figures that README and docs print, from reports of
-// `npm run bench -- ratio --json FILE` and `npm run bench -- accuracy --json FILE`. test/figures.test.ts then names each sentence to change.
+// `npm run bench -- ratio --json FILE` and `npm run bench -- accuracy --json FILE`. test/figures.test.ts then names the tables to change.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
-/** Imports a module of test/ that has no run-time imports, by its name without extension (`trust/rows`). */
+/** Imports a module of test/ that has no run-time imports, by its name without extension (`trust/table`). */
 export async function fromTests(name) {
   const { default: ts } = await import('typescript')
   const source = readFileSync(join(root, 'test', `${name}.ts`), 'utf8')

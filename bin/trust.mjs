@@ -6,18 +6,29 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { cpus, tmpdir, totalmem } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
 import { fromTests } from './from-tests.mjs'
 import { prepare } from './prepare.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const HELP = `npm run test:trust [-- options]
+
+Runs each test that shows a row of docs/trust.md, and prints the table. Ends with status 1 if a row fails or one of its
+tests gives no figure. Some rows need the open typing data: KEYSTRIDE_DATA_SETS names its folder.
+
+  --long             the full counts; takes hours. Without it: the short form
+  --rows T01,F07     only these rows
+  --json FILE        writes the table as JSON: [{ "row", "figure", "bar", "pass" }]
+  --write            writes these rows of docs/trust.md again
+  --help             prints this text`
+const PAGE = join(root, 'docs/trust.md')
+
 prepare()
-const { ROWS } = await fromTests('trust/rows')
-const { HELP, optionsOf } = await fromTests('trust/options')
-const { page, results, rowsShownBy, tableText } = await fromTests('trust/table')
+const { page, results, rowsOf, rowsShownBy, tableText } = await fromTests('trust/table')
 
 const options = asked()
-const rows = options.rows.length === 0 ? ROWS : ROWS.filter(({ id }) => options.rows.includes(id))
-const filesOf = new Map(rows.map(({ id }) => [id, []]))
+const rows = options.rows
+const filesOf = new Map(rows.map((id) => [id, []]))
 for (const file of testFiles())
   for (const id of rowsShownBy(readFileSync(join(root, file), 'utf8'))) filesOf.get(id)?.push(file)
 const files = [...new Set([...filesOf.values()].flat())]
@@ -29,24 +40,31 @@ const table = results(rows, filesOf, shown, form)
 rmSync(folder, { recursive: true, force: true })
 
 process.stdout.write(`\n${tableText(table)}\n`)
-if (options.json !== null) {
+if (options.json !== undefined) {
   const lines = table.map(({ row, figure, bar, pass }) => ({ row, figure, bar, pass }))
   writeFileSync(options.json, `${JSON.stringify(lines, null, 2)}\n`)
 }
 if (options.write) {
   const machine = `${cpus().length} cores of ${cpus()[0]?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.versions.node}`
   const made = { date: new Date().toISOString().slice(0, 10), machine, form }
-  const file = join(root, 'docs/trust.md')
-  writeFileSync(file, page(ROWS, table, made, existsSync(file) ? readFileSync(file, 'utf8') : ''))
+  writeFileSync(PAGE, page(readFileSync(PAGE, 'utf8'), table, made))
 }
 process.exit(table.every(({ pass, files: by }) => pass || by.length === 0) ? 0 : 1)
 
+/** The options; prints the help and ends if the command line asks for it or has a fault. */
 function asked() {
+  const [text, flag] = [{ type: 'string' }, { type: 'boolean' }]
   try {
-    const given = optionsOf(process.argv.slice(2), ROWS)
-    if (given !== 'help') return given
-    process.stdout.write(`${HELP}\n`)
-    process.exit(0)
+    const { values } = parseArgs({ options: { long: flag, rows: text, json: text, write: flag, help: flag } })
+    if (values.help) {
+      process.stdout.write(`${HELP}\n`)
+      process.exit(0)
+    }
+    const known = rowsOf(readFileSync(PAGE, 'utf8')).map(({ id }) => id)
+    const rows = values.rows?.split(',') ?? known
+    const unknown = rows.find((id) => !known.includes(id))
+    if (unknown !== undefined) throw new Error(`there is no row ${JSON.stringify(unknown)} in docs/trust.md`)
+    return { ...values, rows }
   } catch (error) {
     process.stderr.write(`${error.message}\n\n${HELP}\n`)
     process.exit(2)

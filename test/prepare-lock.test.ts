@@ -1,10 +1,11 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { until } from './patience.js'
+import { startChild } from './servers/child.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'keystride-lock-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -21,28 +22,23 @@ const script = (before = '') => [
    alone(file, () => console.log('works'), (pid) => console.log('waits for ' + pid))`,
 ]
 const ran = (before?: string) => {
-  const { status, stdout } = spawnSync(process.execPath, script(before), { encoding: 'utf8', timeout: 30_000 })
+  const { status, stdout } = spawnSync(process.execPath, script(before), { encoding: 'utf8' })
   return { status, stdout, left: readdirSync(folder) }
 }
 const worked = { status: 0, stdout: 'works\n', left: [] }
 
 describe('the lock of the preparation of a checkout', () => {
-  it('is taken if no process has it, and given back', () => {
+  it('is taken if no process has it, or a dead one, also one that had the same id, and is given back', () => {
     expect(ran()).toEqual(worked)
-  })
-
-  it('is taken from a dead process', () => {
     writeFileSync(file, String(spawnSync('true').pid))
     expect(ran()).toEqual(worked)
-  })
-
-  it('is taken from a dead process that had the same id, as in a container that was killed', () => {
+    // As in a container that was killed.
     expect(ran('writeFileSync(file, String(process.pid))')).toEqual(worked)
   })
 
   it('is waited for while a process has it, and the wait is said once', async () => {
     writeFileSync(file, String(process.pid))
-    const waiting = spawn(process.execPath, script(), { stdio: ['ignore', 'pipe', 'inherit'] })
+    const waiting = startChild(process.execPath, script(), { stdio: ['ignore', 'pipe', 'inherit'] })
     let output = ''
     waiting.stdout.on('data', (chunk) => (output += chunk))
     const ended = once(waiting, 'exit')

@@ -65,7 +65,7 @@ describe('npm run release', () => {
     const { status, stdout, stderr } = release('--out', at('signed'), '--sign', at('release.key'))
     expect(status, stderr).toBe(0)
     expect(stdout).toContain(`npm publish "${at('signed')}/keystride-${VERSION}.tgz"`)
-  }, 60_000)
+  })
   afterAll(() => rmSync(place, { recursive: true, force: true }))
 
   /** Copies the signed release, changes it and returns what `--verify` says. */
@@ -113,8 +113,13 @@ describe('npm run release', () => {
       expect(readFileSync(at('again', name)).equals(readFileSync(at('signed', name))), name).toBe(true)
   })
 
-  it('refuses to verify a file with a changed byte, an added file and an absent one', () => {
+  it('refuses to verify a changed, an added and an absent file, and one that is changed together with its sum', () => {
     const tarball = `keystride-${VERSION}.tgz`
+    const both = (folder: string) => {
+      appendFileSync(join(folder, tarball), 'x')
+      const files = readdirSync(folder).filter((name) => name.startsWith('keystride-'))
+      writeFileSync(join(folder, 'SHA256SUMS'), execFileSync('sha256sum', files, { cwd: folder }))
+    }
     const cases: readonly (readonly [(folder: string) => void, RegExp])[] = [
       [
         (folder) => appendFileSync(join(folder, tarball), 'x'),
@@ -122,22 +127,10 @@ describe('npm run release', () => {
       ],
       [(folder) => writeFileSync(join(folder, 'more.tgz'), ''), /^more\.tgz is not in SHA256SUMS/],
       [(folder) => rmSync(join(folder, tarball)), /^keystride-1\.2\.3\.tgz of SHA256SUMS is not in the folder/],
+      [both, /wanted by the provenance is/],
     ]
     for (const [change, says] of cases)
       expect(changed(change)).toMatchObject({ status: 1, stderr: expect.stringMatching(says) })
-  })
-
-  it('refuses a file that is changed together with its sum, by the provenance', () => {
-    const both = (folder: string) => {
-      appendFileSync(join(folder, `keystride-${VERSION}.tgz`), 'x')
-      const sums = execFileSync(
-        'sha256sum',
-        readdirSync(folder).filter((name) => name.startsWith('keystride-')),
-        { cwd: folder },
-      )
-      writeFileSync(join(folder, 'SHA256SUMS'), sums)
-    }
-    expect(changed(both)).toMatchObject({ status: 1, stderr: expect.stringMatching(/wanted by the provenance is/) })
   })
 
   it('refuses a provenance that another key signed, that was changed, or that is unsigned where a key is given', () => {
@@ -196,5 +189,5 @@ describe('npm run release', () => {
     commit()
     refused(/the checks \(\.ci\/run\) ended with status 1/)
     expect(readdirSync(place)).not.toContain('refused')
-  }, 60_000)
+  })
 })

@@ -30,7 +30,7 @@ interface Measurement {
 const beside = (name: string) => fileURLToPath(new URL(`../../../bench/accuracy/${name}`, import.meta.url))
 const bytes = (file: string) => new Uint8Array(readFileSync(file))
 
-/** Prints each figure beside its limit. Returns the number of figures above their limit. */
+/** Prints each figure next to its limit. Returns the number of figures above their limit. */
 function measure(data: string, { name, people, model, most }: Measurement): number {
   const kernel = createKernel(bytes(wasmFile()), bytes(model === undefined ? modelFile() : beside(model)))
   const protocols = protocolsOf({

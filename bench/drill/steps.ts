@@ -71,7 +71,7 @@ export async function runDrill({ name, help, run }: Drill): Promise<void> {
 }
 
 /** Runs steps and adds each to `steps`; a step that fails is added too, and its error passes on. */
-export const stepsInto =
+const stepsInto =
   (steps: Step[], say: (line: string) => void): RunStep =>
   async (step, work) => {
     say(`${step} ...`)
@@ -94,12 +94,12 @@ export const stepsInto =
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 /** The end of a drill; `failed` is the error that ended it, or null. A step that failed has its error already. */
-export function endOf(steps: readonly Step[], failed: unknown): Pick<Report, 'ok' | 'error'> {
+function endOf(steps: readonly Step[], failed: unknown): Pick<Report, 'ok' | 'error'> {
   const noted = failed === null || steps.at(-1)?.ok === false
   return { ok: failed === null && steps.length > 0, error: noted ? null : messageOf(failed) }
 }
 
-export function summaryOf({ drill, ok, error, steps }: Pick<Report, 'drill' | 'ok' | 'error' | 'steps'>): string {
+function summaryOf({ drill, ok, error, steps }: Pick<Report, 'drill' | 'ok' | 'error' | 'steps'>): string {
   const rows = steps.map((one) => [one.step, one.seconds.toFixed(2), one.ok ? 'ok' : 'FAILED', one.found])
   const end = ok ? 'every step is as wanted' : `NOT as wanted${error === null ? '' : `: ${error}`}`
   return `${table(['step', 's', '', 'found'], rows)}\n\n${drill}: ${end}\n`

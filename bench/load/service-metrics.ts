@@ -56,7 +56,7 @@ const label = (labels: string, name: string): string | undefined =>
   new RegExp(`(?:^|,)${name}="([^"]*)"`).exec(labels)?.[1]
 
 /** The second between two readings. */
-export function secondBetween(second: number, before: Reading, after: Reading): ServiceSecond {
+function secondBetween(second: number, before: Reading, after: Reading): ServiceSecond {
   const perS = (read: (of: Reading) => number) => (read(after) - read(before)) / (after.at - before.at)
   const bounds = [...after.verifies]
     .sort(([a], [b]) => a - b)

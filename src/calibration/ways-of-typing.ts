@@ -3,7 +3,7 @@ import type { Session } from './dataset.js'
 import { normal, type Random, shuffled } from './random.js'
 
 /** Changes the times of a session, and the keys where a person's fingers would find others. */
-export type Change = (session: Session) => Session
+type Change = (session: Session) => Session
 
 export const unchanged: Change = (session) => session
 

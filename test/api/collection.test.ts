@@ -1,27 +1,16 @@
 import { Collection, type Item, type ItemGroup, type Request } from 'postman-collection'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { coreRoutes } from '../../src/api/core-table.js'
 import { dashboardRoutes } from '../../src/api/dashboard-table.js'
 import { linkRoutes } from '../../src/api/links-table.js'
-import { freshDatabase } from '../servers/database.js'
-import { startService, type TestService } from '../service.js'
+import { sharedService } from '../service.js'
 
 const ROUTES = { core: coreRoutes, auth: linkRoutes, dashboard: dashboardRoutes }
 type ApiName = keyof typeof ROUTES
+const APIS = Object.keys(ROUTES) as ApiName[]
+const service = await sharedService()
 
 describe('the collections for Postman, Bruno and Insomnia', () => {
-  let service: TestService
-  let stop: () => Promise<void>
-  beforeAll(async () => {
-    const database = await freshDatabase()
-    service = await startService(database.url)
-    stop = async () => {
-      await service.close()
-      await database.drop()
-    }
-  })
-  afterAll(async () => stop())
-
   async function requestsOf(api: ApiName): Promise<{ collection: Collection; items: Item[] }> {
     const served = await fetch(service.core.replace(/core$/, `${api}/collection.json`))
     const collection = new Collection((await served.json()) as object)
@@ -45,7 +34,7 @@ describe('the collections for Postman, Bruno and Insomnia', () => {
     })
   }
 
-  it.each(['core', 'auth', 'dashboard'] as const)('has every route, in groups: %s', async (api) => {
+  it.each(APIS)('has every route, in groups: %s', async (api) => {
     const { collection, items } = await requestsOf(api)
     expect(items).toHaveLength(ROUTES[api].length)
     const groups = collection.items.all() as ItemGroup<Item>[]
@@ -53,26 +42,23 @@ describe('the collections for Postman, Bruno and Insomnia', () => {
     expect(collection.variables.get('baseUrl')).toMatch(new RegExp(`/${api}$`))
   })
 
-  it.each(['core', 'auth', 'dashboard'] as const)(
-    'every request reaches its route and is understood: %s',
-    async (api) => {
-      const { collection, items } = await requestsOf(api)
-      const base = { baseUrl: service.core.replace(/core$/, api), apikey: service.apikey }
-      await service.call('POST', '/users/ann')
-      const odd: string[] = []
-      for (const { name, request } of items) {
-        const { session } = await service.bootstrap('ann')
-        const answer = await send(request, { ...base, session })
-        const text = await answer.text()
-        // A sample may name nothing that exists, and a sample body may break a rule; path, method and JSON are right.
-        const misread =
-          [405, 415].includes(answer.status) || answer.status >= 500 || /no such path|not valid JSON/.test(text)
-        if (misread) odd.push(`${name}: ${answer.status} ${text.slice(0, 200)}`)
-      }
-      expect(odd).toEqual([])
-      expect(JSON.stringify(collection)).not.toContain(service.apikey)
-    },
-  )
+  it.each(APIS)('every request reaches its route and is understood: %s', async (api) => {
+    const { collection, items } = await requestsOf(api)
+    const base = { baseUrl: service.core.replace(/core$/, api), apikey: service.apikey }
+    await service.call('POST', '/users/ann')
+    const odd: string[] = []
+    for (const { name, request } of items) {
+      const { session } = await service.bootstrap('ann')
+      const answer = await send(request, { ...base, session })
+      const text = await answer.text()
+      // A sample may name nothing that exists, and a sample body may break a rule; path, method and JSON are right.
+      const misread =
+        [405, 415].includes(answer.status) || answer.status >= 500 || /no such path|not valid JSON/.test(text)
+      if (misread) odd.push(`${name}: ${answer.status} ${text.slice(0, 200)}`)
+    }
+    expect(odd).toEqual([])
+    expect(JSON.stringify(collection)).not.toContain(service.apikey)
+  })
 
   it('a bootstrap keeps the session for the later calls', async () => {
     const { items } = await requestsOf('core')

@@ -1,7 +1,8 @@
 import { expect } from 'vitest'
 import { suggestWords } from '../../src/domain/typing-words.js'
-import { type MadeUpPerson, person } from '../../src/typist/made-up-person.js'
-import type { TestService } from '../service.js'
+import { type MadeUpPerson, person, wirePattern } from '../../src/typist/made-up-person.js'
+import { until } from '../patience.js'
+import type { Answer, TestService } from '../service.js'
 
 export interface Enrolled {
   readonly userRef: string
@@ -30,6 +31,8 @@ function nextSeed(): number {
 export async function enroll(service: TestService, userRef: string, count = 5): Promise<Enrolled> {
   const seed = nextSeed()
   const who = person(seed)
+  // A service that has just started on a busy machine may reach its stores late.
+  await until(async () => (await service.call('GET', '/status')).json.status === 'OK', 'start')
   await service.call('POST', `/users/${userRef}`)
   const { session } = await service.bootstrap(userRef)
   let stored = 0
@@ -52,3 +55,45 @@ export const stranger = (tempo = 2) => {
   const seed = 500_000 + nextSeed()
   return person(seed).types(text(seed), seed, { tempo })
 }
+
+/** The typing of a machine, with one key press each `gap` milliseconds. */
+export const machine = (gap: number) => wirePattern([...text(3)].map((letter, i) => [letter, i * gap, i * gap + 60]))
+
+/** Sends patterns of a person until one is not classified as a machine's, as one in fifty is. */
+export async function sincere(send: (body: unknown) => Promise<Answer>, fresh: () => unknown): Promise<Answer> {
+  let answer = await send(fresh())
+  while (answer.json.reason === 'detection-bot') answer = await send(fresh())
+  return answer
+}
+
+/** Enrolls one more pattern, which is not classified as a machine's. */
+export const enrollOne = (service: TestService, { userRef, session, fresh }: Enrolled, other = session) =>
+  sincere((body) => service.call('POST', `/users/${userRef}/typing-patterns`, { session: other, body }), fresh)
+
+/** Verifies a user by a pattern or code, in a new session unless one is given. */
+export async function verifyOf(service: TestService, userRef: string, body: unknown, session?: string) {
+  const own = session ?? (await service.bootstrap(userRef)).session
+  return service.call('POST', `/users/${userRef}/verify`, { session: own, body })
+}
+
+/** A session in which typing has just succeeded. */
+export async function authenticated(service: TestService, { userRef, fresh }: Enrolled): Promise<string> {
+  for (;;) {
+    const { session } = await service.bootstrap(userRef)
+    for (let attempt = 0; attempt < 3; attempt++) {
+      const { json } = await verifyOf(service, userRef, fresh(), session)
+      if (json.authentication.authenticated) return session
+    }
+  }
+}
+
+/** Makes a profile link and returns its key. */
+export async function linkTo(service: TestService, kind: string, userRef: string, body: object = {}): Promise<string> {
+  const { status, json } = await service.callLinks('POST', `/api/links/${kind}-profile/${userRef}`, { body })
+  expect([status, json.message]).toEqual([200, 'Done'])
+  return json.key
+}
+
+/** Sends a pattern by a profile link. */
+export const sendBy = (service: TestService, key: string, body: unknown, headers: Record<string, string> = {}) =>
+  service.callLinks('POST', '/typing-patterns', { body, headers: { 'x-link-key': key, ...headers } })

@@ -54,7 +54,7 @@ describe('the examples of the documents', () => {
     session = (await service.bootstrap('ann')).session
     const policy = (await service.dashboard('GET', '/default-policy')).json.data.id
     ids = { userRef: 'ann', id: policy, authenticationId: policy }
-  }, 60_000)
+  })
   afterAll(() => service.close())
 
   it('exist for every JSON body; those of typing patterns say how to get one', () => {

@@ -1,58 +1,34 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { connectPostgres, type Database } from '../../src/storage/postgres/connection/client.js'
-import { freshDatabase } from '../servers/database.js'
-import { startService, type TestService } from '../service.js'
-import { type Enrolled, enroll } from './enrolled.js'
+import { describe, expect, it } from 'vitest'
+import { sharedService } from '../service.js'
+import { type Enrolled, enroll, enrollOne, linkTo, sendBy, sincere } from './enrolled.js'
+import { ownRows } from './own-rows.js'
 
-let service: TestService
-let database: Database
-beforeAll(async () => {
-  const { url } = await freshDatabase()
-  service = await startService(url)
-  database = connectPostgres({ url, max: 2, patience: 10 })
-}, 60_000)
-afterAll(async () => {
-  await database.close()
-  await service.close()
-})
+const service = await sharedService()
+const rows = ownRows(service)
 
-const linkTo = async (kind: string, userRef: string): Promise<string> => {
-  const { status, json } = await service.callLinks('POST', `/api/links/${kind}-profile/${userRef}`)
-  expect(status).toBe(200)
-  return json.key
-}
-/** Sends patterns by the link until one is not classified as a machine's. */
-async function type(key: string, { fresh }: Enrolled) {
-  for (;;) {
-    const answer = await service.callLinks('POST', '/typing-patterns', {
-      body: fresh(),
-      headers: { 'x-link-key': key },
-    })
-    if (answer.json.reason !== 'detection-bot') return answer
-  }
-}
+const type = (key: string, { fresh }: Enrolled) => sincere((body) => sendBy(service, key, body), fresh)
 const stored = async (table: string, userRef: string) => {
-  const rows = await database.asSystem(
+  const found = await rows(
     (sql) => sql`
       select 1 from keystride.${sql(table)} t join keystride.member m on m.id = t.member_id
       where m.member_ref = ${userRef}`,
   )
-  return rows.length
+  return found.length
 }
 
 /** A link of each kind whose person has a complete profile by other means. */
 const LINKS = {
   async create(userRef: string) {
-    const key = await linkTo('create', userRef)
+    const key = await linkTo(service, 'create', userRef)
     return { key, who: await enroll(service, userRef) }
   },
   async complete(userRef: string) {
     const who = await enroll(service, userRef)
-    return { key: await linkTo('complete', userRef), who }
+    return { key: await linkTo(service, 'complete', userRef), who }
   },
   async reset(userRef: string) {
     const who = await enroll(service, userRef)
-    const key = await linkTo('reset', userRef)
+    const key = await linkTo(service, 'reset', userRef)
     for (let n = 0; n < 2; n++) expect((await type(key, who)).status).toBe(200)
     return { key, who }
   },
@@ -66,14 +42,13 @@ const WAYS: Record<string, (userRef: string, who: Enrolled) => Promise<void>> = 
     const body = { action: 'reset-profile' }
     expect((await service.dashboard('POST', `/users/${userRef}/actions`, { body })).status).toBe(200)
   },
-  async 'a queued reset'(userRef, { fresh }) {
+  async 'a queued reset'(userRef, who) {
     await service.call('POST', `/users/${userRef}/pending-action`, { body: { action: 'RESET_BIOMETRIC_PROFILE' } })
     const { session } = await service.bootstrap(userRef)
-    const typed = () => service.call('POST', `/users/${userRef}/typing-patterns`, { session, body: fresh() })
-    await expect.poll(async () => (await typed()).json.biometricStatus).toBe('in-progress')
+    expect((await enrollOne(service, who, session)).json.biometricStatus).toBe('in-progress')
   },
   async 'the removal of every reference'(userRef) {
-    const found = await database.asSystem(
+    const found = await rows(
       (sql) => sql<{ id: string }[]>`
         select r.id from keystride.reference_pattern r join keystride.member m on m.id = r.member_id
         where m.member_ref = ${userRef} and r.generation = m.generation`,
@@ -82,7 +57,7 @@ const WAYS: Record<string, (userRef: string, who: Enrolled) => Promise<void>> = 
       expect((await service.call('DELETE', `/users/${userRef}/typing-patterns/${id}`)).status).toBe(200)
   },
   async 'a completed reset link'(userRef, who) {
-    const key = await linkTo('reset', userRef)
+    const key = await linkTo(service, 'reset', userRef)
     for (let completed = false; !completed; ) completed = (await type(key, who)).json.completed
   },
 }

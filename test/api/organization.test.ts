@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sharedService, type TestService } from '../service.js'
+import { describe, expect, it } from 'vitest'
+import { sharedService } from '../service.js'
 import { enroll } from './enrolled.js'
 
-let service: TestService
-beforeAll(async () => {
-  service = await sharedService()
-})
-afterAll(() => service.close())
+const service = await sharedService()
 
 describe('GET /organization', () => {
   it('counts accounts and members as they come and go', async () => {

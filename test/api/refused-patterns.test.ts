@@ -1,36 +1,25 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { REFUSED_PER_DAY } from '../../src/domain/refused-patterns.js'
-import { connectPostgres, type Database } from '../../src/storage/postgres/connection/client.js'
 import { person, type TypedKey, wirePattern } from '../../src/typist/made-up-person.js'
-import { freshDatabase } from '../servers/database.js'
-import { startService, type TestService } from '../service.js'
-import { type Enrolled, enroll, stranger, text } from './enrolled.js'
+import { sharedService } from '../service.js'
+import { type Enrolled, enroll, enrollOne, linkTo, sendBy, sincere, stranger, text, verifyOf } from './enrolled.js'
+import { ownRows } from './own-rows.js'
+
+const service = await sharedService()
+const rows = ownRows(service)
 
 describe('a typing pattern of a call that failed', () => {
-  let service: TestService
-  let database: Database
-  beforeAll(async () => {
-    const { url } = await freshDatabase()
-    service = await startService(url)
-    database = connectPostgres({ url, max: 2, patience: 10 })
-  })
-  afterAll(async () => {
-    await database.close()
-    await service.close()
-  })
-
-  const verify = async (userRef: string, session: string, body: unknown) =>
-    service.call('POST', `/users/${userRef}/verify`, { session, body })
-  const enrollOne = (userRef: string, session: string, body: unknown) =>
+  const verify = (userRef: string, session: string, body: unknown) => verifyOf(service, userRef, body, session)
+  const enrolls = (userRef: string, session: string, body: unknown) =>
     service.call('POST', `/users/${userRef}/typing-patterns`, { session, body })
   const act = async (userRef: string, action: 'lock' | 'unlock') => {
     const { status } = await service.dashboard('POST', `/users/${userRef}/actions`, { body: { action } })
     expect(status).toBe(200)
   }
-  const rows = (userRef: string) =>
-    database.asSystem(
-      (sql) => sql<{ id: string }[]>`
-        select r.id from keystride.refused_pattern r join keystride.member m on m.id = r.member_id
+  const refused = (userRef: string) =>
+    rows(
+      (sql) => sql`
+        select 1 from keystride.refused_pattern r join keystride.member m on m.id = r.member_id
         where m.member_ref = ${userRef}`,
     )
 
@@ -49,21 +38,19 @@ describe('a typing pattern of a call that failed', () => {
     readonly name: string
     /** References before the call. */
     readonly enrolled?: number
-    readonly prepares?: (who: Enrolled) => Promise<unknown>
+    /** May return the key of a profile link. */
+    readonly prepares?: (who: Enrolled) => Promise<string | undefined>
     /** Sends the pattern in a call that fails. */
-    readonly fails: (who: Enrolled, body: unknown) => Promise<void>
+    readonly fails: (who: Enrolled, body: unknown, key: string) => Promise<void>
     /** Makes sign-ins possible again. */
     readonly mends?: (who: Enrolled) => Promise<unknown>
   }
-  /** Keys of profile links by user. */
-  const keys = new Map<string, string>()
   const ways: Way[] = [
     {
       name: 'an attempt that a lock refused',
       async fails({ userRef }, body) {
         await act(userRef, 'lock')
-        const { session } = await service.bootstrap(userRef)
-        const { json } = await verify(userRef, session, body)
+        const { json } = await verifyOf(service, userRef, body)
         expect([json.action, json.refusedBecause]).toEqual(['refused', 'typing-locked'])
       },
       mends: ({ userRef }) => act(userRef, 'unlock'),
@@ -72,6 +59,7 @@ describe('a typing pattern of a call that failed', () => {
       name: 'an attempt in a session that is used up',
       async prepares({ userRef, session }) {
         for (let i = 0; i < 3; i++) expect((await verify(userRef, session, stranger())).json.action).toBe('rejected')
+        return undefined
       },
       async fails({ userRef, session }, body) {
         const { json } = await verify(userRef, session, body)
@@ -89,7 +77,7 @@ describe('a typing pattern of a call that failed', () => {
     {
       name: 'an enrollment in a session that has ended',
       async fails({ userRef }, body) {
-        expect((await enrollOne(userRef, 'ended', body)).status).toBe(400)
+        expect((await enrolls(userRef, 'ended', body)).status).toBe(400)
       },
     },
     {
@@ -99,22 +87,19 @@ describe('a typing pattern of a call that failed', () => {
         expect((await verify(userRef, session, body)).json.action).toBe('enroll')
       },
       async mends(who) {
-        for (let n = 3; n < 5; ) {
-          const { session } = await service.bootstrap(who.userRef)
-          if ((await enrollOne(who.userRef, session, who.fresh())).status === 200) n++
-        }
+        for (let n = 3; n < 5; n++) expect((await enrollOne(service, who)).status).toBe(200)
       },
     },
     {
       name: 'an enrollment of a complete profile (409)',
       async fails({ userRef, session }, body) {
-        expect((await enrollOne(userRef, session, body)).status).toBe(409)
+        expect((await enrolls(userRef, session, body)).status).toBe(409)
       },
     },
     {
       name: 'an enrollment that names another member',
       async fails({ userRef, session }, body) {
-        const { status } = await enrollOne(userRef, session, { ...(body as object), member_ref: 'another' })
+        const { status } = await enrolls(userRef, session, { ...(body as object), member_ref: 'another' })
         expect(status).toBe(400)
       },
     },
@@ -122,14 +107,12 @@ describe('a typing pattern of a call that failed', () => {
       name: 'a profile link that has nothing left to type',
       enrolled: 4,
       async prepares(who) {
-        const { json } = await service.callLinks('POST', `/api/links/create-profile/${who.userRef}`)
-        keys.set(who.userRef, json.key)
-        let status = 422
-        while (status === 422) status = (await enrollOne(who.userRef, who.session, who.fresh())).status
+        const key = await linkTo(service, 'create', who.userRef)
+        expect((await enrollOne(service, who)).status).toBe(200)
+        return key
       },
-      async fails({ userRef }, body) {
-        const headers = { 'x-link-key': keys.get(userRef) ?? '' }
-        expect((await service.callLinks('POST', '/typing-patterns', { body, headers })).status).toBe(409)
+      async fails(_, body, key) {
+        expect((await sendBy(service, key, body)).status).toBe(409)
       },
     },
     {
@@ -160,14 +143,13 @@ describe('a typing pattern of a call that failed', () => {
     it('is a replay in a later sign-in, exact or with one pause changed', async () => {
       const who = await enroll(service, `u-${ways.findIndex((way) => way.name === name)}`, enrolled)
       const { userRef } = who
-      await prepares?.(who)
+      const key = (await prepares?.(who)) ?? ''
       // The process knows the person and their patterns.
-      if (enrolled === 5 && prepares === undefined)
-        await verify(userRef, (await service.bootstrap(userRef)).session, who.fresh())
+      if (enrolled === 5 && prepares === undefined) await verifyOf(service, userRef, who.fresh())
       const [one, two, sincere] = [typing(who), typing(who), typing(who)]
-      await fails(who, one.exact)
-      await fails(who, two.exact)
-      expect(await rows(userRef)).toHaveLength(2)
+      await fails(who, one.exact, key)
+      await fails(who, two.exact, key)
+      expect(await refused(userRef)).toHaveLength(2)
       await mends?.(who)
       const { session } = await service.bootstrap(userRef)
       const judged = async (body: unknown) => {
@@ -184,59 +166,61 @@ describe('a typing pattern of a call that failed', () => {
     const who = await enroll(service, 'flooded')
     const tested = Array.from({ length: 3 }, () => typing(who))
     for (const { exact } of tested) {
-      const { json } = await verify('flooded', (await service.bootstrap('flooded')).session, exact)
+      const { json } = await verifyOf(service, 'flooded', exact)
       expect(json.authentication.id).not.toBe('')
     }
     await act('flooded', 'lock')
     const { session } = await service.bootstrap('flooded')
     const first = typing(who)
     for (let i = 0; i < 3; i++) await verify('flooded', session, first.exact)
-    expect(await rows('flooded')).toHaveLength(1)
+    expect(await refused('flooded')).toHaveLength(1)
     const flood = Array.from({ length: 3 * REFUSED_PER_DAY }, () => verify('flooded', session, stranger()))
     await Promise.all(flood)
-    expect(await rows('flooded')).toHaveLength(REFUSED_PER_DAY)
+    expect(await refused('flooded')).toHaveLength(REFUSED_PER_DAY)
     for (const { edited } of tested) {
       await act('flooded', 'unlock')
-      const { json } = await verify('flooded', (await service.bootstrap('flooded')).session, edited)
+      const { json } = await verifyOf(service, 'flooded', edited)
       expect(json.reason).toBe('fraud-detected')
     }
-    const sincere = await verify('flooded', (await service.bootstrap('flooded')).session, typing(who).exact)
+    const sincere = await verifyOf(service, 'flooded', typing(who).exact)
     expect(sincere.json.reason).toBe('')
-    const late = await verify('flooded', (await service.bootstrap('flooded')).session, first.exact)
+    const late = await verifyOf(service, 'flooded', first.exact)
     expect(late.json.reason).toBe('fraud-detected')
   })
 
   it('is not remembered if the call was limited (429), if it is no valid pattern, or without a user', async () => {
     const who = await enroll(service, 'limited', 1)
     const pattern = typing(who).exact
-    for (let i = 0; i < 20; i++) await enrollOne('limited', who.session, { no: 'pattern' })
-    expect((await enrollOne('limited', who.session, pattern)).status).toBe(429)
-    expect((await enrollOne('limited', 'ended', pattern)).status).toBe(400)
-    expect(await rows('limited')).toEqual([])
+    for (let i = 0; i < 20; i++) await enrolls('limited', who.session, { no: 'pattern' })
+    expect((await enrolls('limited', who.session, pattern)).status).toBe(429)
+    expect((await enrolls('limited', 'ended', pattern)).status).toBe(400)
+    expect(await refused('limited')).toEqual([])
     const { session } = await service.bootstrap('nobody')
-    expect((await enrollOne('nobody', session, pattern)).status).toBe(404)
-    await database.asSystem((sql) => sql`update keystride.member set patterns_closed_until = null`)
-    expect((await enrollOne('limited', who.session, pattern)).json).toMatchObject({ created: true })
+    expect((await enrolls('nobody', session, pattern)).status).toBe(404)
+    await rows((sql) => sql`update keystride.member set patterns_closed_until = null`)
+    expect((await enrolls('limited', who.session, pattern)).json).toMatchObject({ created: true })
   })
 
   it('is a replay on a shared account too, if only the session names the member', async () => {
     await service.call('POST', '/users/desk', { body: { type: 'generic', member_ref: 'ann' } })
     const session = (await service.call('GET', '/users/desk?member_ref=ann')).headers.get('x-service-session') ?? ''
     const ann = person(9100)
-    for (let n = 0, stored = 0; stored < 5; n++)
-      if ((await enrollOne('desk', session, ann.types(text(n), n))).status === 200) stored++
+    let n = 0
+    const fresh = () => ann.types(text(++n), n)
+    for (let stored = 0; stored < 5; stored++)
+      expect((await sincere((body) => enrolls('desk', session, body), fresh)).status).toBe(200)
     const captured = ann.types(text(2999), 2999)
-    expect((await enrollOne('desk', session, captured)).status).toBe(409)
+    expect((await enrolls('desk', session, captured)).status).toBe(409)
     const { json } = await verify('desk', session, captured)
     expect([json.action, json.reason]).toEqual(['rejected', 'fraud-detected'])
   })
 
   it('goes with the account', async () => {
     const who = await enroll(service, 'leaves')
-    expect((await enrollOne('leaves', who.session, who.fresh())).status).toBe(409)
-    expect(await rows('leaves')).toHaveLength(1)
+    expect((await enrollOne(service, who)).status).toBe(409)
+    expect(await refused('leaves')).toHaveLength(1)
     await service.call('DELETE', '/users/leaves')
-    const left = await database.asSystem(
+    const left = await rows(
       (sql) => sql`
         select 1 from keystride.refused_pattern r where not exists (select from keystride.member m where m.id = r.member_id)`,
     )

@@ -1,23 +1,14 @@
 import { v7 as uuid } from 'uuid'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { coreRoutes } from '../../src/api/core-table.js'
-import { dashboardRoutes } from '../../src/api/dashboard-table.js'
-import { linkRoutes } from '../../src/api/links-table.js'
+import { beforeAll, describe, expect, it } from 'vitest'
 import type { Route } from '../../src/http/route.js'
-import { freshDatabase } from '../servers/database.js'
-import { startService, type TestService } from '../service.js'
+import { sharedService } from '../service.js'
 import { figure, LONG } from '../trust/figure.js'
 import { visited } from './dashboard/sign-ins.js'
+import { ROWS } from './rows.js'
+import { speakingFor } from './second-service.js'
 
 /** Number of answers that are searched for another organization's words. The full number runs before a release. */
 const ANSWERS = LONG ? 10_000 : 1500
-
-const TABLES: readonly (readonly [api: string, rows: readonly Route<never>[]])[] = [
-  ['/core', coreRoutes],
-  ['/auth', linkRoutes],
-  ['/dashboard', dashboardRoutes],
-]
-const ROWS = TABLES.flatMap(([api, rows]) => rows.map((row) => ({ api, row, name: `${row.method} ${api}${row.path}` })))
 
 const WINDOW = { date_from: '2026-01-01T00:00:00Z', date_to: '2026-01-02T00:00:00Z' }
 
@@ -31,9 +22,9 @@ interface Tenant {
   readonly ids: Readonly<Record<string, string>>
 }
 
-let base: string
-let service: TestService
-let tenants: Tenant[]
+const service = await sharedService()
+const base = service.core.replace(/\/core$/, '')
+const tenants: Tenant[] = []
 /** Makes a pattern that was never sent. */
 let fresh: () => unknown
 
@@ -56,25 +47,13 @@ async function ask(
   return { status: answer.status, text: await answer.text() }
 }
 
-/** The service, called with one organization's key. */
-const as = (apikey: string): TestService => {
-  const call: TestService['call'] = (method, path, options) =>
-    service.call(method, path, { ...options, headers: { ...options?.headers, apikey } })
-  return {
-    ...service,
-    apikey,
-    call,
-    async bootstrap(userRef) {
-      const answer = await call('GET', `/users/${userRef}`)
-      return { ...answer, session: answer.headers.get('x-service-session') ?? '' }
-    },
-  }
-}
-
 /** Fills an organization with data. */
-async function settled(apikey: string, n: number): Promise<Tenant> {
-  const own = as(apikey)
-  const dashboard = (method: string, path: string, body?: unknown) => service.dashboard(method, path, { body, apikey })
+async function settled(
+  { organizationId, apikey }: { organizationId: string; apikey: string },
+  n: number,
+): Promise<Tenant> {
+  const own = speakingFor(service, organizationId, apikey)
+  const dashboard = (method: string, path: string, body?: unknown) => own.dashboard(method, path, { body })
   const canary = `canary${'abc'[n]?.repeat(6)}`
   const only = `only-${canary}`
   await own.call('POST', '/users/ann', { body: { user_display_name: canary } })
@@ -117,14 +96,9 @@ function content({ data }: { data: Record<string, unknown> }): Record<string, un
 }
 
 beforeAll(async () => {
-  const { url } = await freshDatabase()
-  service = await startService(url)
-  base = service.core.replace(/\/core$/, '')
-  const keys = [service.apikey, (await service.another()).apikey, (await service.another()).apikey]
-  tenants = []
-  for (const [n, key] of keys.entries()) tenants.push(await settled(key, n))
-}, 120_000)
-afterAll(() => service.close())
+  for (const [n, organization] of [service, await service.another(), await service.another()].entries())
+    tenants.push(await settled(organization, n))
+})
 
 const tenant = (n: number): Tenant => {
   const found = tenants[n]
@@ -206,7 +180,7 @@ const NAMING = new Set([
   'post /dashboard/patterns',
   'post /dashboard/management/download-archive',
 ])
-const naming = ROWS.filter(({ row, name }) => !MAKES.has(name) && (row.path.includes('{') || NAMING.has(name)))
+const naming = ROWS.filter(([name, , row]) => !MAKES.has(name) && (row.path.includes('{') || NAMING.has(name)))
 
 /** An answer without its varying parts, and without the caller's own input. */
 const alike = ({ status, text }: { status: number; text: string }, input: readonly string[]) => {
@@ -237,7 +211,7 @@ async function holdings(of: Tenant): Promise<string[]> {
 }
 
 describe('an organization', () => {
-  it.each(naming.map(({ name, api, row }) => [name, api, row] as const))(
+  it.each(naming)(
     'gets the same answer in %s for another one’s objects as for missing ones',
     async (name, api, row) => {
       const [own, other] = [tenant(0), tenant(1)]
@@ -245,10 +219,10 @@ describe('an organization', () => {
       const nobody: Record<string, string> = Object.fromEntries(Object.keys(other.ids).map((kind) => [kind, uuid()]))
       const absent = `only-${'z'.repeat(other.only.length - 5)}`
       const before = await holdings(other)
-      const foreign = await ask(own, row.method, `${api}${pathOf(row, other.only, other.ids)}`, {
+      const foreign = await ask(own, row.method, `/${api}${pathOf(row, other.only, other.ids)}`, {
         body: bodyOf(name, other.ids, policy),
       })
-      const missing = await ask(own, row.method, `${api}${pathOf(row, absent, nobody)}`, {
+      const missing = await ask(own, row.method, `/${api}${pathOf(row, absent, nobody)}`, {
         body: bodyOf(name, nobody, policy),
       })
       expect(alike(foreign, [other.only, ...Object.values(other.ids)])).toEqual(
@@ -266,7 +240,7 @@ describe('an organization', () => {
   })
 
   it(`reads none of the others' words in ${ANSWERS} answers`, async () => {
-    const reads = ROWS.filter(({ row }) => row.method === 'get')
+    const reads = ROWS.filter(([, , row]) => row.method === 'get')
     const searches = [
       '/dashboard/users?user_ref_filter=canary',
       '/dashboard/users-refs/only',
@@ -279,9 +253,9 @@ describe('an organization', () => {
       for (const own of tenants) {
         const others = tenants.filter((one) => one !== own)
         const paths = [
-          ...reads.flatMap(({ api, row }) => [
-            `${api}${pathOf(row, 'ann', own.ids)}`,
-            ...others.map((other) => `${api}${pathOf(row, other.only, other.ids)}`),
+          ...reads.flatMap(([, api, row]) => [
+            `/${api}${pathOf(row, 'ann', own.ids)}`,
+            ...others.map((other) => `/${api}${pathOf(row, other.only, other.ids)}`),
           ]),
           ...searches,
         ]

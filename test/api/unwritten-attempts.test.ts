@@ -1,20 +1,17 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type FreshDatabase, freshDatabase } from '../servers/database.js'
-import { redisUrl, startService, type TestService } from '../service.js'
-import { type Enrolled, enroll, stranger } from './enrolled.js'
+import { freshDatabase } from '../servers/database.js'
+import { startService } from '../service.js'
+import { type Enrolled, enroll, stranger, verifyOf } from './enrolled.js'
 
 const CODE = '749205'
+const { url } = await freshDatabase()
+const service = await startService(url, { more: { LOG_LEVEL: 'silent' } })
+const client = new pg.Client({ connectionString: url })
 
 describe('an attempt whose record cannot be written', () => {
-  let fresh: FreshDatabase
-  let service: TestService
-  let client: pg.Client
   let who: Enrolled
   beforeAll(async () => {
-    fresh = await freshDatabase()
-    service = await startService(fresh.url, { redisUrl, more: { LOG_LEVEL: 'silent' } })
-    client = new pg.Client({ connectionString: fresh.url })
     await client.connect()
     who = await enroll(service, 'unwritten')
     await service.call('PUT', '/users/unwritten/security-code', { session: who.session, body: { securityCode: CODE } })
@@ -25,7 +22,6 @@ describe('an attempt whose record cannot be written', () => {
   afterAll(async () => {
     await client.end()
     await service.close()
-    await fresh.drop()
   })
 
   async function withoutRecords(work: () => Promise<void>): Promise<void> {
@@ -44,7 +40,7 @@ describe('an attempt whose record cannot be written', () => {
     ['a security code', () => ({ securityCode: CODE }), () => ({ securityCode: '193746' }), 'remainingCodeAttempts'],
   ] as const)('is used up, and never a success: %s', async (_, right, wrong, remaining) => {
     const { session } = await service.bootstrap('unwritten')
-    const verify = (sent: unknown) => service.call('POST', '/users/unwritten/verify', { session, body: sent })
+    const verify = (sent: unknown) => verifyOf(service, 'unwritten', sent, session)
     await withoutRecords(async () => {
       for (let n = 0; n < 2; n++) {
         const { status, json } = await verify(right())

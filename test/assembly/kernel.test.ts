@@ -110,35 +110,14 @@ describe('kernel', () => {
     const lengths = [1, 2, 3, 15, 50, 128, 129, 500]
     for (const [seed, n] of lengths.entries()) {
       for (const references of [1, 2, 5, 16]) {
-        const own = Array.from({ length: references }, (_, i) =>
-          sample(anyPresses(lengths[(i + seed) % 8] ?? 15, 100 + i)),
-        )
+        const lengthOf = (i: number) => lengths[(i + seed) % 8] ?? 15
+        const own = Array.from({ length: references }, (_, i) => sample(anyPresses(lengthOf(i), 100 + i)))
         const { confidence, botLikelihood } = kernel.score(sample(anyPresses(n, seed)), own)
-        for (const value of [confidence ?? -1, botLikelihood]) {
-          expect(value).toBeGreaterThanOrEqual(0)
-          expect(value).toBeLessThanOrEqual(1)
-        }
+        expect([confidence, botLikelihood].filter((value) => !(value !== null && value >= 0 && value <= 1))).toEqual([])
+        expect(kernel.compare(references).every(Number.isFinite)).toBe(true)
+        expect(kernel.examine(references).every(Number.isFinite)).toBe(true)
       }
     }
-  })
-
-  it('writes only finite features', () => {
-    const kernel = createKernel(wasm, shipped)
-    for (let seed = 0; seed < 50; seed++) {
-      for (let slot = 0; slot < 4; slot++)
-        kernel.read(slot, sample(anyPresses(1 + ((seed * 7 + slot) % 60), seed + slot)))
-      kernel.enroll(3)
-      expect(kernel.compare(3).every(Number.isFinite)).toBe(true)
-      expect(kernel.examine(3).every(Number.isFinite)).toBe(true)
-    }
-  })
-
-  it('gives the same score bit for bit after it scores another pattern in between', () => {
-    const kernel = createKernel(wasm, shipped)
-    const references = [0, 1, 2, 3, 4].map((session) => sample(typedBy(1, session)))
-    const first = kernel.score(sample(typedBy(1, 7)), references)
-    kernel.score(sample(anyPresses(500, 1)), [sample(anyPresses(500, 2))])
-    expect(kernel.score(sample(typedBy(1, 7)), references)).toEqual(first)
   })
 
   it('has another confidence for a later sitting, and the same rest, also against a kept template', () => {
@@ -172,17 +151,10 @@ describe('kernel', () => {
         kernel.score(sample(typedBy(person + 3, 4)), other)
         expect(kernel.scoreKept(probe, template)).toEqual(scores[i])
         const row = Array.from(kernel.explain().subarray(0, 160))
-        kernel.score(probe, references)
+        expect(kernel.score(probe, references)).toEqual(scores[i])
         expect(Array.from(kernel.explain().subarray(0, 160))).toEqual(row)
       }
     }
-  })
-
-  it('keeps five references of 50 keys in less than 8 KiB', () => {
-    const kernel = createKernel(wasm, shipped)
-    const references = [0, 1, 2, 3, 4].map((session) => sample(typedBy(1, session)))
-    kernel.score(sample(typedBy(1, 7)), references)
-    expect(kernel.keep(5).length).toBeLessThanOrEqual(8192)
   })
 
   it('gives no confidence and an infinite replay distance without references', () => {

@@ -23,7 +23,6 @@ const read = (file: string) => new Uint8Array(readFileSync(file))
 const kernel = createKernel(read(wasmFile()), read(modelFile()))
 const folder = process.env.KEYSTRIDE_DATA_SETS ?? ''
 const skipped = folder === ''
-const why = skipped ? ' — SKIPPED: set KEYSTRIDE_DATA_SETS to the folder of the open data sets' : ''
 
 const enrolledOf = (sessions: readonly Session[]): Profile => ({ enrolled: sessions.map(sampleOf), adaptive: [] })
 const share = (passes: readonly boolean[]) => passes.filter(Boolean).length / passes.length
@@ -62,13 +61,13 @@ describe('the learning rule, on synthetic people', () => {
     const found = `made-up people, ${STEPS} steps: impostors ${inPercent(before)} to ${inPercent(after)}, owners ${inPercent(ownBefore)} to ${inPercent(ownAfter)}`
     const held = after <= 2 * Math.max(before, 1 / (5 * PAIRS.length)) && ownAfter >= ownBefore
     figure('T12', found, 'impostors at most twice, owners no less', held)
-  }, 120_000)
+  })
 
   it('lets impostors take over the profile if each accepted pattern replaces the oldest reference instead', () => {
     const { rate } = campaign('replacing', 40)
     expect(rate('impostor', 1)).toBeGreaterThan(0.2)
     expect(rate('owner', 1)).toBeLessThan(rate('owner', 0))
-  }, 120_000)
+  })
 
   it('never changes the enrolled references', () => {
     const before = profileOf(1)
@@ -78,12 +77,13 @@ describe('the learning rule, on synthetic people', () => {
   })
 })
 
-describe('the learning rule, on people of the open data sets that the model was not fitted on', () => {
+const title = `the learning rule, on people of the open data${skipped ? ' — SKIPPED: set KEYSTRIDE_DATA_SETS to the folder of the open data sets' : ''}`
+describe.skipIf(skipped)(title, { timeout: 1_200_000 }, () => {
   const people = () => splitPeople(loadPeople(folder, 'aalto')).untouched.slice(0, 100)
   const some = (person: ReturnType<typeof people>[number], from: number, count: number): Session[] =>
     Array.from({ length: count }, (_, i) => person.sessions.get(String(from + i))?.slice(0, 50) ?? [])
 
-  it.skipIf(skipped)(`lets an impostor reach the update threshold in at most 0.1 % of cases${why}`, () => {
+  it(`lets an impostor reach the update threshold in at most 0.1 % of cases`, () => {
     const { confidence } = runProtocol(kernel, varyingText(people(), 50))
     const impostors = confidence.flatMap(({ impostor }) => impostor)
     // The claim is 0.1 % on all 329 people; on a hundred, the statistical uncertainty is half of that.
@@ -91,37 +91,33 @@ describe('the learning rule, on people of the open data sets that the model was 
   })
 
   const STEPS = LONG ? 200 : 40
-  it.skipIf(skipped)(
-    `at most doubles the share of accepted impostors in ${STEPS} poisoning steps${why}`,
-    () => {
-      const rules = learner(kernel, 'shipped')
-      const random = seededRandom(3)
-      const all = people()
-      const passes: [boolean, boolean][] = []
-      const owners: [boolean, boolean][] = []
-      all.forEach((victim, v) => {
-        const attacker = all[(v + 37) % all.length]
-        if (attacker === undefined) return
-        const before = enrolledOf(some(victim, 0, 5))
-        const [asVictim, asSelf] = [typistOf(some(victim, 0, 10)), typistOf(some(attacker, 0, 10))]
-        const after = poisoned(rules, before, STEPS, (step) => {
-          const text = some(step % 2 === 0 ? victim : attacker, 5 + (step % 5), 1)[0] ?? []
-          const [from, to] = [asVictim(text, random), asSelf(text, random)]
-          return (part) => blended(text, from, to, part)
-        })
-        const both = (probe: Session): [boolean, boolean] => {
-          const sample = sampleOf(probe)
-          return [rules.accepts(before, sample), rules.accepts(after, sample)]
-        }
-        const judged = (person: typeof victim) => some(person, 10, 5).filter(({ length }) => length >= 15)
-        passes.push(...judged(attacker).map(both))
-        owners.push(...judged(victim).map(both))
+  it(`at most doubles the share of accepted impostors in ${STEPS} poisoning steps`, () => {
+    const rules = learner(kernel, 'shipped')
+    const random = seededRandom(3)
+    const all = people()
+    const passes: [boolean, boolean][] = []
+    const owners: [boolean, boolean][] = []
+    all.forEach((victim, v) => {
+      const attacker = all[(v + 37) % all.length]
+      if (attacker === undefined) return
+      const before = enrolledOf(some(victim, 0, 5))
+      const [asVictim, asSelf] = [typistOf(some(victim, 0, 10)), typistOf(some(attacker, 0, 10))]
+      const after = poisoned(rules, before, STEPS, (step) => {
+        const text = some(step % 2 === 0 ? victim : attacker, 5 + (step % 5), 1)[0] ?? []
+        const [from, to] = [asVictim(text, random), asSelf(text, random)]
+        return (part) => blended(text, from, to, part)
       })
-      const [before = 0, after = 0] = [0, 1].map((when) => share(passes.map((one) => one[when] === true)))
-      const lost = owners.filter(([first, then]) => first && !then).length
-      const found = `people of the open data, ${STEPS} steps: impostors ${(100 * before).toFixed(2)} % to ${(100 * after).toFixed(2)} %, ${lost} of ${owners.length} owners’ passes lost`
-      figure('T12', found, 'twice or 1 % at the most, 0 lost', after <= Math.max(2 * before, 0.01) && lost === 0)
-    },
-    LONG ? 1_200_000 : 120_000,
-  )
+      const both = (probe: Session): [boolean, boolean] => {
+        const sample = sampleOf(probe)
+        return [rules.accepts(before, sample), rules.accepts(after, sample)]
+      }
+      const judged = (person: typeof victim) => some(person, 10, 5).filter(({ length }) => length >= 15)
+      passes.push(...judged(attacker).map(both))
+      owners.push(...judged(victim).map(both))
+    })
+    const [before = 0, after = 0] = [0, 1].map((when) => share(passes.map((one) => one[when] === true)))
+    const lost = owners.filter(([first, then]) => first && !then).length
+    const found = `people of the open data, ${STEPS} steps: impostors ${(100 * before).toFixed(2)} % to ${(100 * after).toFixed(2)} %, ${lost} of ${owners.length} owners’ passes lost`
+    figure('T12', found, 'twice or 1 % at the most, 0 lost', after <= Math.max(2 * before, 0.01) && lost === 0)
+  })
 })

@@ -11,48 +11,28 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
 const table = configTable()
 
-type Deployment = 'systemd' | 'kubernetes'
-interface Place {
-  readonly kind: 'fixed' | 'setting' | 'secret' | 'absent'
-  readonly reason?: string
-}
 interface Source {
-  readonly PLACES: Readonly<Record<string, Readonly<Record<Deployment, Place>>>>
   requirePlaces(rows: readonly { readonly name: string }[]): void
 }
-const { PLACES, requirePlaces }: Source = await import(pathToFileURL(join(root, 'deploy/source/settings.mjs')).href)
+const { requirePlaces }: Source = await import(pathToFileURL(join(root, 'deploy/source/settings.mjs')).href)
 
 const deploy = (...args: string[]) => {
   const { status, stderr } = spawnSync(process.execPath, [join(root, 'bin/deploy.mjs'), ...args], { encoding: 'utf8' })
   return { status, stderr }
 }
 
-/** Files in which the operator of each deployment finds the variables. */
-const DEPLOYMENTS = {
-  systemd: ['deploy/systemd/keystride.service', 'deploy/systemd/keystride.env'],
-  small: ['settings', 'keystride'].map((name) => `deploy/kubernetes/overlays/small/${name}.yaml`),
-  production: ['settings', 'keystride'].map((name) => `deploy/kubernetes/overlays/production/${name}.yaml`),
-} as const
-
 describe('the files of deploy/', () => {
-  it('are those that bin/deploy.mjs writes', () => {
+  it('are those that bin/deploy.mjs writes, whose check finds a file that differs, is missing or is not generated', () => {
     expect(deploy('--check')).toEqual({ status: 0, stderr: '' })
-  })
-
-  it('fail the check if one differs, is missing or is not generated', () => {
     const folder = mkdtempSync(join(tmpdir(), 'keystride-deploy-'))
     expect(deploy('--out', folder)).toEqual({ status: 0, stderr: '' })
-    expect(deploy('--check', '--out', folder)).toEqual({ status: 0, stderr: '' })
     appendFileSync(join(folder, 'deploy/systemd/keystride.service'), '# changed by hand\n')
     rmSync(join(folder, '.env.example'))
     writeFileSync(join(folder, 'deploy/kubernetes/overlays/small/more.yaml'), '')
     const { status, stderr } = deploy('--check', '--out', folder)
     expect(status).toBe(1)
-    expect(stderr.split('\n').slice(0, 3).sort()).toEqual([
-      '.env.example differs',
-      'deploy/kubernetes/overlays/small/more.yaml is not generated',
-      'deploy/systemd/keystride.service differs',
-    ])
+    for (const file of ['.env.example differs', 'small/more.yaml is not generated', 'keystride.service differs'])
+      expect(stderr).toContain(file)
     rmSync(folder, { recursive: true })
   })
 
@@ -63,21 +43,6 @@ describe('the files of deploy/', () => {
     )
     expect(() => requirePlaces(table.slice(1))).toThrow(/row for PORT, which/)
   })
-
-  it.each(Object.entries(DEPLOYMENTS))(
-    'show each variable to the operator of %s, unless there is a reason',
-    (name, files) => {
-      const text = files.map(read).join('\n')
-      const deployment = name === 'systemd' ? 'systemd' : 'kubernetes'
-      for (const [variable, places] of Object.entries(PLACES)) {
-        const { kind, reason } = places[deployment]
-        const shown = new RegExp(`^ *(?:#? ?|- name: |Environment=)${variable}(?:[:=]|$)`, 'm').test(text)
-        if (kind === 'absent') expect(reason?.length, variable).toBeGreaterThan(10)
-        const isRole = variable === 'ROLES' && name === 'small'
-        expect([variable, shown]).toEqual([variable, kind !== 'absent' && !isRole])
-      }
-    },
-  )
 
   it('have settings that the service accepts, also if every line is set', () => {
     const lines = read('deploy/systemd/keystride.env').matchAll(/^#?([A-Z_]+)=(.*)$/gm)

@@ -36,22 +36,6 @@ describe('the units', () => {
     expect(Number(valuesOf('keystride.service', 'TimeoutStopSec')[0])).toBeGreaterThanOrEqual(60 + 5)
     expect(valuesOf('keystride.service', 'LimitNOFILE')).toEqual(['65536'])
   })
-
-  it('keep secrets out of environment and command line', () => {
-    for (const name of UNITS) {
-      expect(valuesOf(name, 'LoadCredential')).toEqual([
-        'database-url:/etc/keystride/database-url',
-        'encryption-key:/etc/keystride/encryption-key',
-      ])
-      expect(valuesOf(name, 'Environment')).toContain('DATABASE_URL_FILE=%d/database-url')
-      expect(valuesOf(name, 'Environment')).toContain('ENCRYPTION_KEY_FILE=%d/encryption-key')
-    }
-  })
-
-  it('restrict both commands in the same way', () => {
-    const restrictions = (name: string) => unit(name).slice(unit(name).indexOf('DynamicUser='))
-    expect(restrictions('keystride.service')).toContain(restrictions('keystride-migrate.service').trim())
-  })
 })
 
 describe.skipIf(why !== null)('systemd-analyze', () => {

@@ -37,7 +37,7 @@ describe('the confidence combined from both scores', () => {
       fc.property(unit, unit, policy, (enrolled, all, of) => {
         if (judged(enrolled, of) === 'block') expect(judged(joinedConfidence(enrolled, all, of), of)).toBe('block')
       }),
-      { numRuns: 5000 },
+      { seed: 1, numRuns: 5000 },
     )
   })
 

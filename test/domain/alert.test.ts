@@ -9,18 +9,10 @@ import { syslogFrame, syslogLine } from '../../src/domain/syslog.js'
 /** Any text that a client can store. */
 const anything = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 60 }),
-  fc.constantFrom(
-    'a\r\nBcc: eve@example.com',
-    'a\n<13>1 - - - - - - forged',
-    'a\u0000b',
-    'a\u2028b',
-    '"]',
-    '\\"]',
-    '=cmd()',
-    '12 <13>1',
-    '\u001b[31m',
-  ),
+  fc.constantFrom(...['a\r\nBcc: eve@example.com', 'a\n<13>1 - - - - - - forged', 'a\u0000b', 'a\u2028b']),
+  fc.constantFrom(...['"]', '\\"]', '=cmd()', '12 <13>1', '\u001b[31m']),
 )
+const details = [{}, { until: null }, { until: 5 }, { nFailed: 60, nMembers: 900 }, { of: 'accounts', n: 2 }]
 
 describe('the sentence of an event', () => {
   it('is one line of printable ASCII for any content of the event', () => {
@@ -29,17 +21,11 @@ describe('the sentence of an event', () => {
       at: fc.constant(0),
       userRef: fc.option(anything),
       memberRef: fc.option(anything),
-      details: fc.constantFrom(
-        {},
-        { until: null },
-        { until: 5 },
-        { nFailed: 60, nMembers: 900 },
-        { of: 'accounts', n: 2 },
-      ),
+      details: fc.constantFrom(...details),
     }) as fc.Arbitrary<AlertEvent>
     fc.assert(
       fc.property(event, (one) => /^[\x20-\x7e]{10,500}$/.test(sentenceOf(one))),
-      { numRuns: 3000 },
+      { seed: 1, numRuns: 2000 },
     )
   })
 
@@ -53,17 +39,12 @@ describe('the sentence of an event', () => {
 })
 
 describe('the rules matrix', () => {
-  it('is complete before any rule is set, with all rules off', () => {
-    const rules = rulesAfter({})
-    expect(Object.keys(rules)).toEqual([...EVENT_KINDS])
-    for (const kind of EVENT_KINDS)
-      expect(rules[kind]).toEqual(Object.fromEntries(CHANNELS.map((name) => [name, false])))
-  })
-
-  it('changes only the given rules', () => {
+  it('is complete and off before any rule is set, and changes only the given rules', () => {
+    const off = Object.fromEntries(CHANNELS.map((name) => [name, false]))
+    expect(rulesAfter({})).toEqual(Object.fromEntries(EVENT_KINDS.map((kind) => [kind, off])))
     const before = rulesAfter({ bot: { email: true }, locked: { sms: true } })
     const after = rulesAfter(before, { bot: { email: false, syslog: true } })
-    expect(after).toEqual({ ...before, bot: { email: false, sms: false, syslog: true, webhook: false } })
+    expect(after).toEqual({ ...before, bot: { ...off, syslog: true } })
   })
 })
 
@@ -116,7 +97,7 @@ describe('the events of an attempt', () => {
 describe('the settings of a channel', () => {
   const email = { host: 'smtp.example', port: 25, tls: 'none', sender: 'a@b.example', recipients: ['c@d.example'] }
 
-  it('accept only one plain address as mailbox: 0 of 5,000 hostile ones accepted', () => {
+  it('accept only one plain address as mailbox: 0 of 3,000 hostile ones accepted', () => {
     const hostile = fc
       .tuple(
         anything,
@@ -129,7 +110,7 @@ describe('the settings of a channel', () => {
         const sender = EmailSettings.safeParse({ ...email, sender: text }).success
         return !sender && !EmailSettings.safeParse({ ...email, recipients: [text] }).success
       }),
-      { numRuns: 5000 },
+      { seed: 1, numRuns: 3000 },
     )
     const good = ["o'hara+x@mail.example.com", 'A.b@x.example']
     expect(EmailSettings.parse({ ...email, recipients: good }).recipients).toEqual(good)
@@ -149,16 +130,8 @@ describe('the settings of a channel', () => {
   it('accept only an https gateway without user or fragment', () => {
     const url = (text: string) => SmsSettings.safeParse({ url: text, recipients: ['+33612345678'] }).success
     expect(url('https://sms.example/send?a=b')).toBe(true)
-    for (const text of [
-      'http://sms.example/',
-      'http://127.0.0.1/',
-      'https://u@sms.example/',
-      'https://sms.example/#x',
-      'ftp://x/',
-      '//x/',
-      'sms',
-    ])
-      expect([text, url(text)]).toEqual([text, false])
+    const plain = ['http://sms.example/', 'http://127.0.0.1/', 'ftp://x/', '//x/', 'sms']
+    expect([...plain, 'https://u@sms.example/', 'https://sms.example/#x'].filter(url)).toEqual([])
   })
 })
 
@@ -178,7 +151,7 @@ describe('a syslog message', () => {
     )
   })
 
-  it('keeps each input in its field: 0 forged frames of 10,000 strings in every field', () => {
+  it('keeps each input in its field: 0 forged frames of 5,000 strings in every field', () => {
     const whole =
       /^<36>1 \S+ - [\x21-\x7e]+ - [\x21-\x7e]+ \[keystride@32473 user="((?:[^"\\\]]|\\["\\\]])*)"\] [\x20-\x7e]*$/
     fc.assert(
@@ -187,7 +160,7 @@ describe('a syslog message', () => {
         const frame = syslogFrame(line)
         return whole.test(line) && frame === `${Buffer.byteLength(line)} ${line}`
       }),
-      { numRuns: 10_000 },
+      { seed: 1, numRuns: 5000 },
     )
   })
 })

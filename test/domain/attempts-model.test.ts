@@ -13,17 +13,18 @@ import {
 import { DEFAULT_POLICY } from '../../src/domain/policy.js'
 import { agreement, KINDS, lateAgreement, policies, type Rules, SHIPPED } from './attempts-played.js'
 
-const RUNS = 10_000
+/** `attempts-model.long.test.ts` plays more runs. The seed is fixed, so that each planted bug is always found. */
+const RUN = { numRuns: 2000, seed: 1 }
 const DAY = 24 * 3_600_000
 
 describe('the rules of attempts, against the oracle', () => {
-  it(`agree with it in ${RUNS} runs of reservations, ends, waits, sessions, resets, codes and unlocks`, () => {
-    fc.assert(agreement(SHIPPED), { numRuns: RUNS })
-  }, 60_000)
+  it('agree with it in runs of reservations, ends, waits, sessions, resets, codes and unlocks', () => {
+    fc.assert(agreement(SHIPPED), RUN)
+  })
 
-  it(`close what it closes, for the same time, in ${RUNS} histories without enforced locks`, () => {
-    fc.assert(lateAgreement(SHIPPED), { numRuns: RUNS })
-  }, 60_000)
+  it('close what it closes, for the same time, in histories without enforced locks', () => {
+    fc.assert(lateAgreement(SHIPPED), RUN)
+  })
 })
 
 /** Counters with changes to one kind. */
@@ -37,10 +38,8 @@ const failing =
     perDay = 20,
     dayMs = DAY,
     dayFrom = (recent: readonly number[]) => recent[0] ?? 0,
-    reaches = (streak: number, rung: number) => streak >= rung,
     keepsLock = true,
     longest = true,
-    deadEnds = true,
     typing = [50, 15, 10, 5],
     code = [10, 6, 3],
   } = {}): Rules['afterFailure'] =>
@@ -49,44 +48,32 @@ const failing =
     const streak = before.streak + 1
     const recentFailures = [...before.recentFailures, now].slice(-perDay)
     const rungs = kind === 'biometric' ? typing : code
-    const ms =
-      [Number.POSITIVE_INFINITY, 3_600_000, 900_000, 30_000][rungs.findIndex((rung) => reaches(streak, rung))] ?? 0
-    const dead = deadEnds && ms === Number.POSITIVE_INFINITY
+    const ms = [Number.POSITIVE_INFINITY, 3_600_000, 900_000, 30_000][rungs.findIndex((rung) => streak >= rung)] ?? 0
     const day = recentFailures.length === perDay ? dayFrom(recentFailures) + dayMs : 0
     const rung = Number.isFinite(ms) && ms > 0 ? now + ms : 0
     const kept = keepsLock ? before.closedUntil : 0
     const closedUntil = longest ? Math.max(kept, rung, day) : rung > 0 ? rung : Math.max(kept, day)
-    return { ...counters, [kind]: { streak, closedUntil, off: before.off || dead, recentFailures } }
+    const off = before.off || ms === Number.POSITIVE_INFINITY
+    return { ...counters, [kind]: { streak, closedUntil, off, recentFailures } }
   }
 
-/** Bugs in the counters after an attempt. */
+/** Bugs that Stryker does not make (docs/mutation.md): in the counters after an attempt, */
 const miscounted: readonly [string, Pick<Rules, 'afterFailure'> | Pick<Rules, 'afterSuccess'>][] = [
   ['a success resets both kinds', { afterSuccess: (c) => KINDS.reduce(afterSuccess, c) }],
   [
     'a success forgets the day',
     { afterSuccess: (c, kind) => but(afterSuccess(c, kind), kind, { recentFailures: [] }) },
   ],
-  ['a success ends a lock', { afterSuccess: (c, kind) => but(afterSuccess(c, kind), kind, { closedUntil: 0 }) }],
-  [
-    'a success enables a disabled kind',
-    { afterSuccess: (c, kind) => but(afterSuccess(c, kind), kind, { off: false }) },
-  ],
-  ['a success resets nothing', { afterSuccess: (c) => c }],
   [
     'a failure counts for both kinds',
     { afterFailure: (c, _, now) => KINDS.reduce((a, k) => afterFailure(a, k, now), c) },
   ],
-  ['a failure does not count', { afterFailure: (c) => c }],
-  ['there is no daily limit', { afterFailure: failing({ perDay: 1000 }) }],
   ['19 failures close the day', { afterFailure: failing({ perDay: 19 }) }],
   ['21 failures close the day', { afterFailure: failing({ perDay: 21 }) }],
   ['a day has 23 hours', { afterFailure: failing({ dayMs: DAY - 3_600_000 }) }],
   ['a day counts from its latest failure', { afterFailure: failing({ dayFrom: (recent) => recent.at(-1) ?? 0 }) }],
-  ['a ladder begins one failure late', { afterFailure: failing({ reaches: (streak, rung) => streak > rung }) }],
-  ['a ladder closes on its rungs only', { afterFailure: failing({ reaches: (streak, rung) => streak === rung }) }],
   ['a later failure shortens the lock', { afterFailure: failing({ keepsLock: false }) }],
   ['a rung hides the end of the day', { afterFailure: failing({ longest: false }) }],
-  ['nothing is ever disabled', { afterFailure: failing({ deadEnds: false }) }],
   ['typing is disabled at 51', { afterFailure: failing({ typing: [51, 15, 10, 5] }) }],
   ['a code is disabled at 11', { afterFailure: failing({ code: [11, 6, 3] }) }],
   ['typing has the ladder of codes', { afterFailure: failing({ typing: [10, 6, 5, 3] }) }],
@@ -102,30 +89,25 @@ const withAnswer = (change: (window: AttemptWindow) => Partial<AttemptWindow>) =
   attemptWindow: (inputs: Inputs) => ({ ...attemptWindow(inputs), ...change(attemptWindow(inputs)) }),
 })
 
-/** Bugs in the window, and in other changes of counters and reservations. */
+/** in the window, and in other changes of counters and reservations. */
 const misjudged: readonly [string, Partial<Rules>][] = [
   ['a lock ends a millisecond early', withInputs(({ now }) => ({ now: now + 1 }))],
   ['a lock ends a millisecond late', withInputs(({ now }) => ({ now: now - 1 }))],
   ['a session has one attempt more', withSession(({ biometric }) => ({ biometric: biometric - 1 }))],
   ['a session has unlimited codes', withSession(() => ({ security_code: 0 }))],
   ['a reservation counts as a failure', withSession(({ biometric }) => ({ typingFailed: biometric > 0 }))],
-  ['the lock is ignored', withInputs(() => ({ counters: NO_ATTEMPTS }))],
-  ['the state of the profile is ignored', withInputs(() => ({ profileReady: true }))],
-  ['the state of the code is ignored', withInputs(() => ({ codeUsable: true }))],
   ['a code is open in its own mode only', withAnswer(({ mode }) => ({ codeOpen: mode === 'security_code' }))],
   ['the wait is a second short', withAnswer(({ retryAfterSeconds: s }) => ({ retryAfterSeconds: s && s - 1 }))],
   ['a reset clears the codes too', { afterReset: () => NO_ATTEMPTS }],
-  ['a reset clears nothing', { afterReset: (c) => c }],
   ['a new code resets its streak', { afterNewCode: (c) => but(c, 'security_code', { streak: 0, off: false }) }],
   ['a new code ends a lock', { afterNewCode: (c) => but(c, 'security_code', { closedUntil: 0, off: false }) }],
-  ['a new code does not enable codes again', { afterNewCode: (c) => c }],
   ['a new session resets the counters', { inNewSession: () => NO_ATTEMPTS }],
   ['a lost attempt is refunded', { afterLoss: (used, kind) => ({ ...used, [kind]: used[kind] - 1 }) }],
 ]
 
 describe('with a planted bug in the rules, the oracle', () => {
   const found = (property: Parameters<typeof fc.check>[0]) =>
-    (fc.check(property, { numRuns: RUNS, endOnFailure: true }) as { failed: boolean }).failed
+    (fc.check(property, { ...RUN, endOnFailure: true }) as { failed: boolean }).failed
 
   it.each(miscounted)('detects that %s', (_, bug) => {
     expect(found(lateAgreement({ ...SHIPPED, ...bug }))).toBe(true)
@@ -136,7 +118,7 @@ describe('with a planted bug in the rules, the oracle', () => {
   })
 
   it('detects nothing without a planted bug', () => {
-    fc.assert(lateAgreement({ ...SHIPPED, afterFailure: failing() }), { numRuns: 1000 })
+    expect(found(lateAgreement({ ...SHIPPED, afterFailure: failing() }))).toBe(false)
   })
 })
 
@@ -180,7 +162,7 @@ describe('the open mode', () => {
         expect(attemptWindow(copy)).toEqual(window)
         expect(attemptWindow(read(copy))).toEqual(window)
       }),
-      { numRuns: 2000 },
+      RUN,
     )
   })
 })

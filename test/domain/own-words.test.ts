@@ -14,34 +14,33 @@ import { Refusal } from '../../src/domain/refusal.js'
 import { SUGGESTED_KEY_PRESSES, suggestWordsFor } from '../../src/domain/suggested-words.js'
 import { CORE_POOLS, coreWords, LANGUAGES, type Language } from '../../src/domain/typing-words.js'
 
-const own = (word: string, changes: Partial<TypingWord> = {}): TypingWord => ({
-  id: `own ${word}`,
-  word,
-  language: 'en',
-  core: false,
-  enabled: true,
-  ...changes,
-})
-const disabledCore = (word: string, language: Language = 'en'): TypingWord => ({
-  id: `core ${language} ${word}`,
-  word,
-  language,
-  core: true,
-  enabled: false,
-})
+const own = (word: string, changes: Partial<TypingWord> = {}): TypingWord => {
+  return { id: `own ${word}`, word, language: 'en', core: false, enabled: true, ...changes }
+}
+const disabledCore = (word: string, language: Language = 'en'): TypingWord => {
+  return { id: `core ${language} ${word}`, word, language, core: true, enabled: false }
+}
 /** Words that no list ships: `azzq`, `bzzq`, `czzq`, ... */
 const made = (count: number) =>
   Array.from({ length: count }, (_, i) => `${[...i.toString(26)].map((digit) => letterOf(digit)).join('')}zzq`)
 const letterOf = (digit: string) => String.fromCharCode(97 + Number.parseInt(digit, 26))
-const kindOf = (act: () => void) => {
+/** The refusal of the change; null if it is accepted. */
+const refusal = (...change: Parameters<typeof checkChange>) => {
   try {
-    act()
+    checkChange(...change)
     return null
   } catch (error) {
     if (error instanceof Refusal) return error.kind
     throw error
   }
 }
+
+/** Too short or too long; spaces, digits and joints in other places; control characters, markup, other scripts. */
+// biome-ignore format: many short cases, some to a line
+const REFUSED = [
+  '', 'a', 'a'.repeat(25), 'two words', ' word', 'word\n', '3com', '2024', '-word', 'word-', 'a--b', "word'", 'wo\u0000rd', 'wo\u200brd', 'wo\u202erd', 'wo\u00adrd',
+  '<b>word', 'wo"rd', 'wоrd', '言葉', 'x\u0301y', 'wo😀rd', 'wo\ud800rd', 'a×b',
+]
 
 describe('an own word', () => {
   it.each([
@@ -61,36 +60,13 @@ describe('an own word', () => {
     ['a'.repeat(24), 'a'.repeat(24)],
   ])('%j is kept as %j', (text, word) => expect(normalizeWord(text)).toBe(word))
 
-  it.each([
-    ['nothing', ''],
-    ['one character', 'a'],
-    ['25 characters', 'a'.repeat(25)],
-    ['a space inside', 'two words'],
-    ['a leading space', ' word'],
-    ['a line break', 'word\n'],
-    ['a digit first', '3com'],
-    ['digits alone', '2024'],
-    ['a hyphen first', '-word'],
-    ['a hyphen last', 'word-'],
-    ['two hyphens', 'a--b'],
-    ['an apostrophe last', "word'"],
-    ['a control character', 'wo\u0000rd'],
-    ['a zero-width space', 'wo\u200brd'],
-    ['a bidirectional override', 'wo\u202erd'],
-    ['a soft hyphen', 'wo\u00adrd'],
-    ['markup', '<b>word'],
-    ['a quote', 'wo"rd'],
-    ['a letter of another script', 'wоrd'],
-    ['another script', '言葉'],
-    ['a lone combining mark', 'x\u0301y'],
-    ['an emoji', 'wo😀rd'],
-    ['a lone surrogate', 'wo\ud800rd'],
-    ['the multiplication sign', 'a×b'],
-  ])('is not one with %s', (_, text) => {
-    expect(normalizeWord(text)).toBeNull()
-    const result = Word.safeParse(text)
-    expect(result.success).toBe(false)
-    if (text.length > 4) expect(result.error?.message).not.toContain(text)
+  it('is refused in any other form, and the message does not repeat it', () => {
+    for (const text of REFUSED) {
+      expect([text, normalizeWord(text)]).toEqual([text, null])
+      const { error } = Word.safeParse(text)
+      expect(error?.message).toBeDefined()
+      if (text.length > 4) expect(error?.message).not.toContain(text)
+    }
   })
 
   it('is stored in one form for any input: short, of letters, digits and single joints', () => {
@@ -106,7 +82,7 @@ describe('an own word', () => {
         expect(word).toMatch(/^\p{Ll}(?:['-]?[\p{Ll}0-9])+$/u)
         expect(word).toMatch(/^[\p{Script=Latin}0-9'-]{2,24}$/u)
       }),
-      { numRuns: 2000 },
+      { seed: 1, numRuns: 2000 },
     )
   })
   it('keeps the form of every shipped word', () => {
@@ -117,48 +93,44 @@ describe('an own word', () => {
 describe('a change of a language', () => {
   it('accepts a word once, and no shipped word, enabled or disabled', () => {
     const stored = [own('zephyr'), own('quokka', { enabled: false }), disabledCore('house')]
-    expect(kindOf(() => checkChange('en', stored, { put: own('zephyr', { id: 'other' }) }))).toBe('typing-word-taken')
-    expect(kindOf(() => checkChange('en', stored, { put: own('quokka', { id: 'other' }) }))).toBe('typing-word-taken')
-    expect(kindOf(() => checkChange('en', stored, { put: own('house') }))).toBe('typing-word-taken')
-    expect(kindOf(() => checkChange('en', stored, { put: own('water') }))).toBe('typing-word-taken')
-    expect(kindOf(() => checkChange('en', stored, { put: own('vuvuzela') }))).toBeNull()
-    expect(kindOf(() => checkChange('en', stored, { put: { ...own('zephyr'), word: 'quokka' } }))).toBe(
-      'typing-word-taken',
-    )
+    const taken = [
+      ...[own('zephyr', { id: 'other' }), own('quokka', { id: 'other' }), own('house'), own('water')],
+      { ...own('zephyr'), word: 'quokka' },
+    ]
+    for (const put of taken) expect([put.word, refusal('en', stored, { put })]).toEqual([put.word, 'typing-word-taken'])
+    expect(refusal('en', stored, { put: own('vuvuzela') })).toBeNull()
   })
 
   it('may enable or disable an own word that a later version of the product ships', () => {
     const stored = [own('house')]
-    expect(kindOf(() => checkChange('en', stored, { put: own('house', { enabled: false }) }))).toBeNull()
+    expect(refusal('en', stored, { put: own('house', { enabled: false }) })).toBeNull()
   })
 
   it(`accepts ${OWN_WORDS_MAX} own words and edits of each`, () => {
     const words = made(OWN_WORDS_MAX + 1).map((word) => own(word))
     const [last, ...stored] = words
     if (last === undefined || stored[0] === undefined) throw new Error('no words')
-    expect(kindOf(() => checkChange('en', stored.slice(1), { put: last }))).toBeNull()
-    expect(kindOf(() => checkChange('en', stored, { put: last }))).toBe('typing-words-bound')
-    expect(kindOf(() => checkChange('en', stored, { put: { ...stored[0], word: 'zephyr' } as TypingWord }))).toBeNull()
+    expect(refusal('en', stored.slice(1), { put: last })).toBeNull()
+    expect(refusal('en', stored, { put: last })).toBe('typing-words-bound')
+    expect(refusal('en', stored, { put: { ...stored[0], word: 'zephyr' } as TypingWord })).toBeNull()
   })
 
   it(`must leave ${USABLE_WORDS_MIN} enabled words; below that, adding and enabling are allowed`, () => {
     const [first = '', ...rest] = coreWords('en')
     const disabled = rest.slice(USABLE_WORDS_MIN - 1).map((word) => disabledCore(word))
     expect(usableWords('en', disabled)).toHaveLength(USABLE_WORDS_MIN)
-    expect(kindOf(() => checkChange('en', disabled, { put: disabledCore(first) }))).toBe('typing-words-bound')
+    expect(refusal('en', disabled, { put: disabledCore(first) })).toBe('typing-words-bound')
     const withOwn = [...disabled, own('zephyr')]
-    expect(kindOf(() => checkChange('en', withOwn, { put: disabledCore(first) }))).toBeNull()
+    expect(refusal('en', withOwn, { put: disabledCore(first) })).toBeNull()
     const tight = [...withOwn, disabledCore(first)]
-    expect(kindOf(() => checkChange('en', tight, { drop: own('zephyr').id }))).toBe('typing-words-bound')
-    expect(kindOf(() => checkChange('en', tight, { put: own('zephyr', { enabled: false }) }))).toBe(
-      'typing-words-bound',
-    )
-    expect(kindOf(() => checkChange('en', tight, { drop: disabledCore(first).id }))).toBeNull()
+    expect(refusal('en', tight, { drop: own('zephyr').id })).toBe('typing-words-bound')
+    expect(refusal('en', tight, { put: own('zephyr', { enabled: false }) })).toBe('typing-words-bound')
+    expect(refusal('en', tight, { drop: disabledCore(first).id })).toBeNull()
     const below = [...tight, disabledCore(rest[0] ?? ''), own('quokka', { enabled: false })]
     expect(usableWords('en', below)).toHaveLength(USABLE_WORDS_MIN - 1)
-    expect(kindOf(() => checkChange('en', below, { put: own('vuvuzela') }))).toBeNull()
-    expect(kindOf(() => checkChange('en', below, { put: own('quokka') }))).toBeNull()
-    expect(kindOf(() => checkChange('en', below, { drop: own('quokka').id }))).toBeNull()
+    expect(refusal('en', below, { put: own('vuvuzela') })).toBeNull()
+    expect(refusal('en', below, { put: own('quokka') })).toBeNull()
+    expect(refusal('en', below, { drop: own('quokka').id })).toBeNull()
   })
 })
 
@@ -194,7 +166,7 @@ describe('suggested words of an organization', () => {
         expect(new Set(words).size).toBe(words.length)
         expect(words.join(' ').length).toBeGreaterThanOrEqual(SUGGESTED_KEY_PRESSES)
       }),
-      { numRuns: 300 },
+      { seed: 1, numRuns: 200 },
     )
   })
 

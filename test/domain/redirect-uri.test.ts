@@ -2,6 +2,39 @@ import { describe, expect, it } from 'vitest'
 import { completedUri, mayRedirect, redirectOrigin, redirectUri } from '../../src/domain/redirect-uri.js'
 import { figure } from '../trust/figure.js'
 
+// biome-ignore format: many short cases, some to a line
+const REFUSED = [
+  'javascript:alert(1)', 'JaVaScRiPt://example.com/%0aalert(1)', 'javascript://localhost/https://example.com/%0aalert(1)', 'data:text/html,x',
+  'ftp://example.com/', 'ftp://localhost/https://example.com/', 'file:///etc/passwd', 'blob:https://example.com/1', 'http://example.com/',
+  'http://localhost.evil.example/', 'http://127.0.0.1.evil.example/', 'http://[::ffff:127.0.0.1]/', 'http://0.0.0.0/', 'http://xlocalhost/', 'http://localhostx/',
+  '//example.com/', '/relative', 'https:example.com', 'https:/example.com', 'https:///example.com', 'https:\\\\example.com', '\\\\evil.example',
+  'https://example.com\\@evil.example/', 'https://user@evil.example/', 'https://user:word@evil.example/', 'https://@evil.example/', 'https://example.com@evil.example/',
+  'https://example.com/#fragment', 'https://example.com/#', 'https://exa mple.com/', ' https://example.com/', 'https://example.com/ ',
+  'https://example.com/\r\nLocation: https://evil.example/', 'https://example.com/\tx', 'https://ex\tample.com/', 'https://exämple.com/', 'https://example。com/',
+  'https://example.com:99999/', 'https://example.com:x/', 'https://%2e/', 'https://exam%70le.com/', 'https://', 'https://?x', '', 'https://[::1',
+  `https://example.com/${'a'.repeat(2048)}`,
+]
+// biome-ignore format: many short cases, some to a line
+const JOINTS = ['@', ':@', '%40', '\\@', ':443@', ';@', '#@', '?@', '.', '%2e', '%00.', '\\.', '%0d%0a', '。', '｡']
+// biome-ignore format: many short cases, some to a line
+const BEFORE_A_HOST = ['//', '///', '\\\\', '/\\', '\\/', '////', 'https:', 'https:/', 'https:///', 'HTTPS:\\\\', '//%09/', '/%2f']
+const SCHEMES = ['javascript:', 'data:text/html,', 'vbscript:', 'file://', 'blob:https://example.com/', 'ftp://']
+const [GOOD, EVIL] = ['https://example.com', 'https://evil.example']
+/** Addresses that look as if they led to `GOOD`, in any spelling. */
+const PAYLOADS = [
+  ...Array.from({ length: 33 }, (_, code) => String.fromCharCode(code === 32 ? 127 : code)).flatMap((one) => [
+    ...[`${one}${EVIL}`, `https:${one}//evil.example`, `${GOOD}${one}.evil.example`],
+  ]),
+  ...JOINTS.flatMap((one) => [`${GOOD}${one}evil.example`, `${GOOD}${one}evil.example/${GOOD}`]),
+  ...BEFORE_A_HOST.map((one) => `${one}evil.example`),
+  ...[...SCHEMES, 'ws://', 'wss://'].flatMap((one) => [
+    ...[`${one}evil.example`, `${one.toUpperCase()}evil.example`, `${one}//example.com/%0aalert(1)`],
+  ]),
+  ...['https://xn--exmple-cua.com', 'https://exаmple.com', 'https://[::ffff:93.184.216.34]', 'https://1572395042'],
+  ...['https://example', `${GOOD}.`, `${GOOD}:444`, 'http://example.com', 'https://sub.example.com', EVIL],
+  ...[`${EVIL}?${GOOD}`, `${EVIL}#${GOOD}`, `${EVIL}/${GOOD}`, `${EVIL}\\@example.com`, `${GOOD}@${EVIL}`],
+]
+
 describe('redirect_uri', () => {
   it.each([
     ['https://example.com/done', 'https://example.com/done'],
@@ -19,55 +52,8 @@ describe('redirect_uri', () => {
     expect(redirectUri(given)).toBe(kept)
   })
 
-  it.each([
-    'javascript:alert(1)',
-    'JaVaScRiPt://example.com/%0aalert(1)',
-    'data:text/html,x',
-    'ftp://example.com/',
-    'ftp://localhost/https://example.com/',
-    'javascript://localhost/https://example.com/%0aalert(1)',
-    'file:///etc/passwd',
-    'blob:https://example.com/1',
-    'http://example.com/',
-    'http://localhost.evil.example/',
-    'http://127.0.0.1.evil.example/',
-    'http://[::ffff:127.0.0.1]/',
-    'http://0.0.0.0/',
-    '//example.com/',
-    '/relative',
-    'https:example.com',
-    'https:/example.com',
-    'https:///example.com',
-    'https:\\\\example.com',
-    'https://example.com\\@evil.example/',
-    '\\\\evil.example',
-    'https://user@evil.example/',
-    'https://user:word@evil.example/',
-    'https://@evil.example/',
-    'https://example.com@evil.example/',
-    'https://example.com/#fragment',
-    'https://example.com/#',
-    'https://exa mple.com/',
-    ' https://example.com/',
-    'https://example.com/ ',
-    'https://example.com/\r\nLocation: https://evil.example/',
-    'https://example.com/\tx',
-    'https://ex\tample.com/',
-    'https://exämple.com/',
-    'https://example。com/',
-    'https://example.com:99999/',
-    'https://example.com:x/',
-    'https://%2e/',
-    'https://exam%70le.com/',
-    'https://',
-    'https://?x',
-    '',
-    'https://[::1',
-    `https://example.com/${'a'.repeat(2048)}`,
-    'http://xlocalhost/',
-    'http://localhostx/',
-  ])('refuses %j', (given) => {
-    expect(redirectUri(given)).toBeNull()
+  it('is refused unless it is an https address, or an http address of this machine, in plain spelling', () => {
+    expect(REFUSED.filter((given) => redirectUri(given) !== null)).toEqual([])
   })
 
   it('has at most 2,048 characters, as given and as stored', () => {
@@ -81,76 +67,27 @@ describe('redirect_uri', () => {
 
   it('may be any without a list, and with a list only its origins: scheme, host and port', () => {
     expect(mayRedirect('https://example.com/x', [])).toBe(true)
-    const list = ['https://example.com', 'http://localhost:3000']
+    const list = [GOOD, 'http://localhost:3000']
     expect(mayRedirect('https://example.com/x', list)).toBe(true)
     expect(mayRedirect('http://localhost:3000/', list)).toBe(true)
-    for (const other of ['https://example.com.evil.example/', 'https://example.com:444/', 'https://sub.example.com/'])
-      expect([other, mayRedirect(other, list)]).toEqual([other, false])
+    const others = ['https://example.com.evil.example/', 'https://example.com:444/', 'https://sub.example.com/']
+    expect(others.filter((other) => mayRedirect(other, list))).toEqual([])
   })
 
   it('is never outside the list, in any spelling', () => {
-    const [good, evil] = ['https://example.com', 'https://evil.example']
-    const list = [good]
-    const controls = Array.from({ length: 33 }, (_, code) => String.fromCharCode(code === 32 ? 127 : code))
-    const payloads = [
-      ...controls.flatMap((one) => [`${one}${evil}`, `https:${one}//evil.example`, `${good}${one}.evil.example`]),
-      ...['@', ':@', '%40', '\\@', ':443@', ';@', '#@', '?@', '.', '%2e', '%00.', '\\.', '%0d%0a', '。', '｡'].flatMap(
-        (one) => [`${good}${one}evil.example`, `${good}${one}evil.example/${good}`],
-      ),
-      ...[
-        '//',
-        '///',
-        '\\\\',
-        '/\\',
-        '\\/',
-        '////',
-        'https:',
-        'https:/',
-        'https:///',
-        'HTTPS:\\\\',
-        '//%09/',
-        '/%2f',
-      ].map((one) => `${one}evil.example`),
-      ...[
-        'javascript:',
-        'data:text/html,',
-        'vbscript:',
-        'file://',
-        'blob:https://example.com/',
-        'ftp://',
-        'ws://',
-        'wss://',
-      ].flatMap((one) => [`${one}evil.example`, `${one.toUpperCase()}evil.example`, `${one}//example.com/%0aalert(1)`]),
-      ...['https://xn--exmple-cua.com', 'https://exаmple.com', 'https://[::ffff:93.184.216.34]', 'https://1572395042'],
-      ...[
-        'https://example',
-        'https://example.com.',
-        'https://example.com:444',
-        'http://example.com',
-        'https://sub.example.com',
-      ],
-      ...[
-        evil,
-        `${evil}?${good}`,
-        `${evil}#${good}`,
-        `${evil}/${good}`,
-        `${evil}\\@example.com`,
-        `https://example.com@${evil}`,
-      ],
-    ]
-    const off = payloads.filter((text) => {
+    const off = PAYLOADS.filter((text) => {
       const address = redirectUri(text)
-      if (address === null || !mayRedirect(address, list)) return false
-      return new URL(address).origin !== good || !address.startsWith(`${good}/`)
+      if (address === null || !mayRedirect(address, [GOOD])) return false
+      return new URL(address).origin !== GOOD || !address.startsWith(`${GOOD}/`)
     })
-    const split = payloads.filter((text) => /[^\x21-\x7e]/.test(completedUri(redirectUri(text) ?? good)))
-    const found = `${off.length} of ${payloads.length} addresses off the list taken, ${split.length} with what ends a header line`
-    figure('T26', found, '0 of 150, 0', payloads.length >= 150 && off.length + split.length === 0)
+    const split = PAYLOADS.filter((text) => /[^\x21-\x7e]/.test(completedUri(redirectUri(text) ?? GOOD)))
+    const found = `${off.length} of ${PAYLOADS.length} addresses off the list taken, ${split.length} with what ends a header line`
+    figure('T26', found, '0 of 150, 0', PAYLOADS.length >= 150 && off.length + split.length === 0)
   })
 
   it('accepts only origins for its list', () => {
-    expect(redirectOrigin('https://Example.com/')).toBe('https://example.com')
-    expect(redirectOrigin('https://example.com:443')).toBe('https://example.com')
+    expect(redirectOrigin('https://Example.com/')).toBe(GOOD)
+    expect(redirectOrigin('https://example.com:443')).toBe(GOOD)
     for (const other of ['https://example.com/a', 'https://example.com/?a', 'http://example.com', '*'])
       expect([other, redirectOrigin(other)]).toEqual([other, null])
   })

@@ -14,28 +14,25 @@ const seeds = (n: number) => Array.from({ length: n }, (_, seed) => seed)
 const homeOf = (owner: string, words: readonly string[]) => worthiestWords(words, pairWorth(owner), HOME_WORDS)
 
 describe('words suggested to a person', () => {
-  it.each(LANGUAGES)('in %s are all different and give 40 key presses or more, from any seed', (language) => {
-    for (const seed of seeds(300)) {
-      const words = suggestWordsFor(`owner ${seed}`, seed, coreWords(language))
-      expect(new Set(words).size).toBe(words.length)
-      expect(words.join(' ').length).toBeGreaterThanOrEqual(SUGGESTED_KEY_PRESSES)
-    }
-  })
-
-  it('repeat for the same seed and vary from seed to seed', () => {
-    const words = coreWords('fr')
-    expect(suggestWordsFor('ann', 7, words)).toEqual(suggestWordsFor('ann', 7, words))
-    const texts = new Set(seeds(1000).map((seed) => suggestWordsFor('ann', seed, words).join(' ')))
-    expect(texts.size).toBe(1000)
-  })
+  it.each(LANGUAGES)(
+    'in %s are all different and give 40 key presses or more, from any seed, and repeat for the same seed',
+    (language) => {
+      for (const seed of seeds(100)) {
+        const words = suggestWordsFor(`owner ${seed}`, seed, coreWords(language))
+        expect(new Set(words).size).toBe(words.length)
+        expect(words.join(' ').length).toBeGreaterThanOrEqual(SUGGESTED_KEY_PRESSES)
+        expect(suggestWordsFor(`owner ${seed}`, seed, coreWords(language))).toEqual(words)
+      }
+    },
+  )
 
   it('are drawn from the same home words at every sign-in, and from others for another person', () => {
     const words = coreWords('en')
-    const typed = new Set(seeds(500).flatMap((seed) => suggestWordsFor('ann', seed, words)))
+    const typed = new Set(seeds(200).flatMap((seed) => suggestWordsFor('ann', seed, words)))
     expect([...typed].sort()).toEqual([...homeOf('ann', words)].sort())
     const shared = seeds(100).map((i) => homeOf(`person ${i}`, words).filter((word) => typed.has(word)).length)
     expect(Math.max(...shared)).toBeLessThan(HOME_WORDS * 0.75)
-    const all = new Set(seeds(300).flatMap((i) => homeOf(`person ${i}`, words)))
+    const all = new Set(seeds(200).flatMap((i) => homeOf(`person ${i}`, words)))
     expect(all.size).toBeGreaterThan(words.length / 2)
   })
 
@@ -82,15 +79,5 @@ describe('words suggested to a person', () => {
     const odd = seeds(30).map((i) => `éç-ñ'${i}ø`)
     const words = suggestWordsFor('ann', 1, odd)
     expect(words.join(' ').length).toBeGreaterThanOrEqual(SUGGESTED_KEY_PRESSES)
-  })
-
-  it('are found in under a millisecond (median) from 1,600 words', () => {
-    const words = Array.from({ length: 1600 }, (_, i) => `${coreWords('it')[i % 500]}${i}`)
-    const times = seeds(200).map((seed) => {
-      const began = performance.now()
-      suggestWordsFor(`owner ${seed}`, seed, words)
-      return performance.now() - began
-    })
-    expect(times.sort((a, b) => a - b)[100]).toBeLessThan(1)
   })
 })

@@ -42,7 +42,7 @@ describe('a user reference', () => {
         const once = normalizeUserRef(text)
         if (once !== null) expect(normalizeUserRef(once)).toBe(once)
       }),
-      { numRuns: 10_000 },
+      { seed: 1, numRuns: 5000 },
     )
   })
 
@@ -52,30 +52,15 @@ describe('a user reference', () => {
         .trim()
         .replace(/[A-Z]/g, (c) => c.toLowerCase())
         .replaceAll(' ', '-')
-    const alphabet = fc.constantFrom(
-      'a',
-      'A',
-      'k',
-      'K',
-      '\u212A',
-      'i',
-      'I',
-      '\u0130',
-      '\u0131',
-      ' ',
-      '-',
-      '.',
-      's',
-      '\u017F',
-      '\u00DF',
-    )
+    const letters = 'aAkK\u212AiI\u0130\u0131 -.s\u017F\u00DF'
+    const alphabet = fc.constantFrom(...letters)
     const text = fc.array(alphabet, { maxLength: 6 }).map((parts) => parts.join(''))
     fc.assert(
       fc.property(text, text, (one, other) => {
         const [a, b] = [normalizeUserRef(one), normalizeUserRef(other)]
         if (a !== null && a === b) expect(fold(one)).toBe(fold(other))
       }),
-      { numRuns: 10_000 },
+      { seed: 1, numRuns: 5000 },
     )
   })
 })

@@ -1,9 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import postgres from 'postgres'
 import { expect } from 'vitest'
 import { until } from '../patience.js'
-import { quantile } from './figures.js'
-import { type Answer, client, type Load, startLoad } from './load.js'
+import { audit } from './audit.js'
+import { type Answer, type Ask, client, type Load, startLoad } from './load.js'
 import type { ServiceProcess } from './service-process.js'
 
 /** A service under load, and the database that its answers are compared with. */
@@ -17,262 +16,121 @@ export interface Victim {
 
 export interface Fault {
   readonly name: string
-  /**
-   * Starts the fault and resolves when it takes effect. May return that time, as performance.now(), if preparation took
-   * long.
-   */
+  /** Starts the fault and resolves when it takes effect. */
   readonly hurt: () => unknown
   /** Ends the fault; resolves when the store is back. */
   readonly heal: () => unknown
   /**
-   * Duration after every service has reported NOK, ms; more than `REFUSED_MS`. 0: the fault ends by itself and may go
-   * unnoticed. Default 1500.
+   * How a service shows that it noticed the fault, before the fault ends. `status`: it reports NOK and refuses every call from then
+   * on. `refusals`: some calls are refused. `perhaps`: the fault may go unnoticed. Default `status`.
    */
-  readonly holdMs?: number
-  /**
-   * Upper bound of the p99 of all 503s, ms. For a store that answers late or does not signal its end, so that the first
-   * requests wait for it.
-   */
-  readonly slowMs?: number
-  /** The store answers, too late: to a process that stands still meanwhile, its answer is in time, and the store is back. */
+  readonly noticed?: 'status' | 'refusals' | 'perhaps'
+  /** The store answers, too late: to a process that stands still meanwhile, its answer is in time, and calls are served. */
   readonly answersLate?: boolean
 }
 
-/** One row of measurements, by column. `held` is "yes" if every promise was kept. */
-export type Figures = Record<string, string>
+/** Requirement of every fault, for the table of trust. */
+export const PROMISED =
+  'NOK and every call refused while the store is away, 0 authenticated, OK after its return, acknowledged N of N'
 
-/** The rows as one figure for the table of trust. */
-export const figureText = (rows: readonly Figures[]): string =>
-  rows
-    .map((row) => {
-      const whileNok =
-        row.NOK === undefined
-          ? []
-          : [
-              `NOK after ${row.NOK}`,
-              `then 503 in ${row['p50 once NOK']} (p50) and ${row['p99 once NOK']} (p99), ${row['in 50 ms, own clock']} within 50 ms by the service's clock`,
-              `${row['authenticated while NOK']} authenticated while NOK`,
-            ]
-      const later = [
-        `OK ${row.OK} after the return`,
-        `${row['503s']} answers of 503 (p99 ${row['p99 of all']})`,
-        `slowest answer ${row.slowest}, slowest /status ${row['slowest /status']}`,
-        `${row.enrolments} acknowledged enrollments present, ${row.attempts} attempts recorded`,
-      ]
-      return `${row.fault} (${row.sessions}): ${[...whileNok, ...later].join(', ')}`
-    })
-    .join('; ')
-
-export const allHeld = (rows: readonly Figures[]): boolean =>
-  rows.length > 0 && rows.every(({ held }) => held === 'yes')
-
-const NOK_MS = 1000
-const OK_MS = 2000
-/** 99 % of the 503s take at most this by the service's own histogram, ms. A client on the same two cores adds delays of its own. */
-const DEGRADED_MS = 50
-/** Running requests are refused by then, ms: the service waits for a store for at most 300 ms. */
-const REFUSED_MS = 400
-const HUNG_MS = 1000
-/** An answer that is late exceeds the limit of a ping by this at least, ms. */
-const STOOD_STILL_MS = 100
+/** Refusals after NOK that each service must give before the fault ends. */
+const REFUSALS_MIN = 20
+/** Answers that each service must give before a fault and after it. */
+const SERVED_MIN = 30
 
 /**
- * Injects one fault into services under load and checks the promises of degraded mode: NOK within 1 s, every call
- * refused at once until the store is back, OK within 2 s, no hung call, no acknowledged write lost. Returns one row of
- * figures for each service.
+ * Injects one fault into services under load and checks the promises of degraded mode: NOK, every call refused until the store
+ * is back, OK again, no acknowledged write lost. The load runs for `calmMs` before the fault. Returns the counts as text.
  */
-export async function injectFault(victims: readonly Victim[], fault: Fault): Promise<Figures[]> {
-  const watched = await Promise.all(
+export async function injectFault(victims: readonly Victim[], fault: Fault, calmMs = 0): Promise<string> {
+  const all = await Promise.all(
     victims.map(async (victim) => ({
       victim,
-      load: await startLoad(victim.service.core, victim.apikey),
-      status: watchStatus(victim),
+      load: await startLoad(victim.service.core, victim.apikey, { leaving: 1 }),
+      ask: client(victim.service.core, victim.apikey),
+      hurtAt: 0,
+      nokAt: Number.POSITIVE_INFINITY,
+      healingAt: 0,
+      healedAt: 0,
     })),
   )
-  const times = await runFault(watched, fault)
-  await Promise.all(watched.flatMap(({ load, status }) => [load.stop(), status.stop()]))
-  const rows: Figures[] = []
-  for (const [i, one] of watched.entries()) rows.push(await judge(one, fault, times, i))
-  return rows
+  try {
+    await Promise.all(all.map(({ load }) => answers(load, isServed, SERVED_MIN)))
+    await delay(calmMs)
+    await happen(all, fault)
+  } finally {
+    await Promise.all(all.map(({ load }) => load.stop()))
+    for (const { ask } of all) ask.end()
+  }
+  const texts: string[] = []
+  for (const one of all) texts.push(await judge(one, fault))
+  return texts.join('; ')
 }
 
+/** A service under load; times as performance.now(). */
 interface Watched {
   readonly victim: Victim
   readonly load: Load
-  readonly status: ReturnType<typeof watchStatus>
-}
-
-/** Times of the events, as performance.now(); arrays are by victim. */
-interface Times {
+  readonly ask: Ask
   hurtAt: number
-  nokAt: number[]
-  whenNok: Scraped[]
-  whenHealing: Scraped[]
+  /** Infinity: not reported. */
+  nokAt: number
   healingAt: number
   healedAt: number
-  okAt: number[]
 }
 
-async function runFault(watched: readonly Watched[], { hurt, heal, holdMs = 1500 }: Fault): Promise<Times> {
-  if (holdMs > 0 && holdMs <= REFUSED_MS) throw new Error(`a fault of ${holdMs} ms is too short to be noticed`)
-  await delay(500)
-  const times: Times = {
-    hurtAt: performance.now(),
-    nokAt: [],
-    whenNok: [],
-    whenHealing: [],
-    healingAt: 0,
-    healedAt: 0,
-    okAt: [],
-  }
-  const scrapeAll = () => Promise.all(watched.map(({ victim }) => scrape(victim)))
+async function happen(all: readonly Watched[], { hurt, heal, noticed = 'status' }: Fault): Promise<void> {
+  for (const one of all) one.hurtAt = performance.now()
   try {
-    const since = await hurt()
-    if (typeof since === 'number') times.hurtAt = since
-    if (holdMs > 0) {
-      times.nokAt = await Promise.all(watched.map(({ status }) => status.first('NOK', times.hurtAt)))
-      // Running requests are refused by then.
-      await delay(REFUSED_MS)
-      times.whenNok = await scrapeAll()
-      await delay(holdMs - REFUSED_MS)
-      times.whenHealing = await scrapeAll()
-    }
+    await hurt()
+    await Promise.all(
+      all.map(async (one) => {
+        if (noticed === 'perhaps') return
+        if (noticed === 'refusals') return answers(one.load, isRefusal, 1, one.hurtAt)
+        await until(async () => !(await isOk(one.ask)))
+        one.nokAt = performance.now()
+        await answers(one.load, isRefusal, REFUSALS_MIN, one.nokAt)
+      }),
+    )
   } finally {
-    times.healingAt = performance.now()
+    for (const one of all) one.healingAt = performance.now()
     await heal()
-    times.healedAt = performance.now()
   }
-  times.okAt = await Promise.all(watched.map(({ status }) => status.first('OK', times.healingAt)))
-  await delay(300)
-  return times
+  await Promise.all(
+    all.map(async (one) => {
+      one.healedAt = performance.now()
+      await until(() => isOk(one.ask))
+      await answers(one.load, isServed, SERVED_MIN, performance.now())
+    }),
+  )
 }
 
-async function judge({ victim, load, status }: Watched, fault: Fault, times: Times, i: number): Promise<Figures> {
-  const { name, holdMs = 1500, slowMs } = fault
-  const { hurtAt, healingAt, healedAt } = times
-  const ok = times.okAt[i] ?? Number.NaN
+async function judge({ victim, load, hurtAt, nokAt, healingAt, healedAt }: Watched, fault: Fault): Promise<string> {
   const since = load.answers.filter(({ askedAt, ms }) => askedAt + ms >= hurtAt)
-  const refused = since.filter((answer) => answer.status === 503)
-  // Excludes the time that a call took before the fault.
-  const waited = (given: readonly Answer[]) => given.map(({ askedAt, ms }) => ms - Math.max(0, hurtAt - askedAt))
-  const p99 = quantile(waited(refused), 0.99)
-  const slowest = Math.max(...waited(since))
-  const asked = status.seen.filter(({ askedAt }) => askedAt >= hurtAt)
-  const slowestStatus = slowestOf(asked)
-  const noise = noiseOf(asked)
-
-  const row: Figures = { fault: name, sessions: victim.name }
-  let held = true
-  const keeps = (kept: boolean, what: string) => {
-    held &&= kept
-    expect.soft(kept, `${name}: ${what}`).toBe(true)
-  }
-  if (holdMs > 0) {
-    const nok = times.nokAt[i] ?? Number.NaN
-    const whileNok = since.filter(({ askedAt, ms }) => askedAt >= nok && askedAt + ms < healingAt)
-    const [before, after] = [times.whenNok[i] as Scraped, times.whenHealing[i] as Scraped]
-    row.NOK = inMs(nok - hurtAt)
-    row['p50 once NOK'] = inMs(quantile(waited(whileNok), 0.5))
-    row['p99 once NOK'] = inMs(quantile(waited(whileNok), 0.99))
-    row['in 50 ms, own clock'] = `${(100 * shareWithin(before, after, DEGRADED_MS)).toFixed(1)} %`
-    keeps(nok - hurtAt < NOK_MS + noise, `NOK after ${inMs(nok - hurtAt)}`)
-    const inTime = shareWithin(before, after, slowestStatus > STOOD_STILL_MS ? noise : DEGRADED_MS)
-    keeps(inTime >= 0.99, `${inTime} of the 503s in 50 ms`)
-    const others = whileNok.filter((answer) => answer.status !== 503)
-    const oks = asked.filter((one) => one.status === 'OK' && one.askedAt >= nok)
-    const wasBack = ({ askedAt, ms }: Answer) =>
-      oks.some((one) => one.answeredAt > askedAt - noise && one.askedAt < askedAt + ms)
-    const stoodStill = fault.answersLate === true && slowestStatus > STOOD_STILL_MS
-    const served = stoodStill ? others.filter((answer) => !wasBack(answer)) : others
-    keeps(served.length === 0, `${JSON.stringify(served[0])} while NOK`)
-    const authenticated = others.filter(({ json }) => json?.authentication?.authenticated).length
-    keeps(authenticated === 0, `${authenticated} authenticated while NOK`)
-    row['authenticated while NOK'] = String(authenticated)
-  }
-  const audited = await audit(victim, load)
-  row.OK = inMs(Math.max(0, ok - healedAt))
-  row['503s'] = String(refused.length)
-  row['p99 of all'] = inMs(p99)
-  row.slowest = inMs(slowest)
-  row['slowest /status'] = inMs(slowestStatus)
-  row.enrolments = audited.enrolments
-  row.attempts = audited.attempts
-  keeps(ok - healedAt < OK_MS + noise, `OK again after ${inMs(ok - healedAt)}`)
-  if (slowMs !== undefined) keeps(p99 < slowMs + noise, `p99 of every 503 ${inMs(p99)}`)
-  keeps(slowest < HUNG_MS + noise, `slowest ${inMs(slowest)}`)
-  row.held = held ? 'yes' : 'no'
+  const refused = since.filter(isRefusal)
   for (const one of refused) expect(one).toMatchObject({ retryAfter: '2', json: { reason: 'api-failed' } })
-  expect(asked.filter((one) => !['OK', 'NOK'].includes(one.status))).toEqual([])
+  const whileNok = since.filter(({ askedAt, ms }) => askedAt >= nokAt && askedAt + ms < healingAt)
+  if (fault.answersLate !== true) expect(whileNok.filter((answer) => !isRefusal(answer))).toEqual([])
   wellBehaved(victim, since)
-  return row
+  const nok = nokAt < healingAt ? `NOK after ${Math.round(nokAt - hurtAt)} ms, ` : ''
+  const served = since.find((answer) => isServed(answer) && answer.askedAt > healedAt)
+  const back = Math.round((served?.askedAt ?? healedAt) - healedAt)
+  const kept = await audit(victim, load)
+  return `${fault.name} (${victim.name}): ${nok}served ${back} ms after the return, ${refused.length} calls of ${load.answers.length} refused, ${kept}`
 }
 
-/** One status answer: the time of the request and of the answer, and the status. */
-interface Seen {
-  readonly askedAt: number
-  readonly answeredAt: number
-  readonly status: string
+async function isOk(ask: Ask): Promise<boolean> {
+  const { status, json } = await ask('status', 'GET', '/status')
+  expect([status, json?.status]).toEqual([200, expect.stringMatching(/^N?OK$/)])
+  return json.status === 'OK'
 }
 
-const slowestOf = (seen: readonly Seen[]) => Math.max(0, ...seen.map(({ askedAt, answeredAt }) => answeredAt - askedAt))
+const isServed = ({ status }: Answer) => status >= 200 && status < 300
+const isRefusal = ({ status }: Answer) => status === 503
 
-/**
- * Delay of a measured call by the machine, ms. `/status` uses no store, so its time is the delay by the machine and
- * this client in one turn of the event loop. A measured call takes a few turns.
- */
-export const noiseOf = (seen: readonly Seen[]) => 2 * slowestOf(seen)
-
-/** Asks for the status again and again. */
-export function watchStatus({ service, apikey }: Victim) {
-  const seen: Seen[] = []
-  const ask = client(service.core, apikey)
-  let over = false
-  const watching = (async () => {
-    while (!over) {
-      const { status, json, askedAt, ms } = await ask('status', 'GET', '/status')
-      seen.push({ askedAt, answeredAt: askedAt + ms, status: status === 200 ? json.status : `status ${status}` })
-      await delay(15)
-    }
-  })()
-  return {
-    seen,
-    /** Time of the first answer with this status to a request after `since`. */
-    async first(status: 'OK' | 'NOK', since: number): Promise<number> {
-      const found = () => seen.find((one) => one.askedAt >= since && one.status === status)
-      await until(async () => found() !== undefined)
-      return found()?.answeredAt ?? Number.NaN
-    },
-    async stop() {
-      over = true
-      await watching
-      ask.end()
-    },
-  }
-}
-
-/** Answers of the service with status 500 and above. */
-interface Scraped {
-  readonly refused: number
-  /** Those that took at most so many seconds. */
-  readonly within: ReadonlyMap<number, number>
-}
-
-async function scrape({ service }: Victim): Promise<Scraped> {
-  const text = await (await fetch(service.core.replace('/core', '/metrics'))).text()
-  const within = new Map<number, number>()
-  for (const line of text.split('\n')) {
-    const bound = /^keystride_http_request_duration_seconds_bucket\{.*le="([^"]+)"/.exec(line)?.[1]
-    if (bound === undefined || !line.includes('status_class="5xx"')) continue
-    const seconds = bound === '+Inf' ? Number.POSITIVE_INFINITY : Number(bound)
-    within.set(seconds, (within.get(seconds) ?? 0) + Number(line.split(' ').at(-1)))
-  }
-  return { refused: within.get(Number.POSITIVE_INFINITY) ?? 0, within }
-}
-
-/** Share of the answers between two scrapes that took at most `ms`, or the next longer time that the service counts. */
-function shareWithin(before: Scraped, after: Scraped, ms: number): number {
-  const bound = Math.min(...[...after.within.keys()].filter((seconds) => seconds * 1000 >= ms))
-  return ((after.within.get(bound) ?? 0) - (before.within.get(bound) ?? 0)) / (after.refused - before.refused)
+/** Waits for `count` answers of a kind to requests after `since`. */
+async function answers(load: Load, isOne: (answer: Answer) => boolean, count: number, since = 0): Promise<void> {
+  await until(() => load.answers.filter((answer) => answer.askedAt >= since && isOne(answer)).length >= count)
 }
 
 /** No broken connection, no 5xx other than 503, and a live process without an unhandled rejection. */
@@ -283,86 +141,11 @@ export function wellBehaved({ name, service }: Pick<Victim, 'name' | 'service'>,
   expect(service.output()).not.toMatch(/unhandledRejection|uncaughtException/)
 }
 
-/** Compares acknowledged writes with the database, and waits until no connection is in use. */
-export async function audit(
-  victim: Pick<Victim, 'name' | 'databaseUrl'>,
-  load: Pick<Load, 'enrolled' | 'judged' | 'authenticated'>,
-): Promise<{ enrolments: string; attempts: string }> {
-  // Without the timeouts of the service: there may be millions of rows.
-  const direct = postgres(victim.databaseUrl(), { max: 1 })
-  const found = await direct.begin(async (sql) => {
-    await sql`set local role keystride_system`
-    const members = await sql<{ user_ref: string; counted: number; stored: number }[]>`
-      select a.user_ref, m.n_visible + m.n_sensitive as counted, (
-        select count(*)::int from keystride.reference_pattern r where r.organization_id = m.organization_id
-          and r.member_id = m.id and r.generation = m.generation and r.kind = 'enrolled') as stored
-      from keystride.account a join keystride.member m on m.organization_id = a.organization_id and m.account_id = a.id`
-    const overused = await sql`
-      select session_id, method, count(*) from keystride.authentication group by 1, 2 having count(*) > 3`
-    return {
-      members,
-      overused,
-      unrecorded: await unrecorded(sql, load.judged),
-      unproved: await unrecorded(sql, load.authenticated, true),
-    }
-  })
-  await nothingInUse(direct)
-  await direct.end()
-
-  const stored = new Map(found.members.map((member) => [member.user_ref, member]))
-  let [acknowledged, present] = [0, 0]
-  for (const [userRef, counted] of load.enrolled) {
-    const has = stored.get(userRef)?.stored ?? 0
-    acknowledged += counted.acknowledged
-    present += Math.min(has, counted.acknowledged)
-    expect(has, `${userRef}: no more than were sent`).toBeLessThanOrEqual(counted.sent)
-  }
-  expect(present, `${victim.name}: acknowledged enrolments present`).toBe(acknowledged)
-  expect(found.members.filter((member) => member.counted !== member.stored)).toEqual([])
-  expect(found.unproved, 'authenticated without a successful record').toEqual([])
-  expect(found.unrecorded, 'judged without a record').toEqual([])
-  expect([...found.overused], 'sessions with more than their budget').toEqual([])
-  const { size } = load.judged
-  return {
-    enrolments: `${present} of ${acknowledged}`,
-    attempts: `${size - found.unrecorded.length} of ${size}`,
-  }
+/** A value of `/metrics`; NaN if absent. */
+export async function metric({ core }: Pick<ServiceProcess, 'core'>, name: string): Promise<number> {
+  const text = await (await fetch(new URL('/metrics', core), { headers: { connection: 'close' } })).text()
+  return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1])
 }
-
-const IDS_AT_ONCE = 5000
-
-/** Attempts without a record of their id; with `succeeded`, without a successful one. */
-async function unrecorded(
-  sql: postgres.TransactionSql,
-  ids: ReadonlySet<string>,
-  succeeded = false,
-): Promise<string[]> {
-  const missing: string[] = []
-  const all = [...ids]
-  for (let from = 0; from < all.length; from += IDS_AT_ONCE) {
-    const rows = await sql<{ id: string }[]>`
-      select asked.id from unnest(${all.slice(from, from + IDS_AT_ONCE)}::uuid[]) asked (id) where not exists (
-        select from keystride.organization o
-          join keystride.authentication a on a.organization_id = o.organization_id and a.id = asked.id
-        where a.authenticated or not ${succeeded})`
-    missing.push(...rows.map(({ id }) => id))
-  }
-  return missing
-}
-
-/** Waits until the service has only idle connections; fails with the busy ones. */
-async function nothingInUse(direct: postgres.Sql): Promise<void> {
-  let busy: readonly object[] = []
-  const idle = until(async () => {
-    busy = await direct`
-      select pid, state, query, now() - query_start as since from pg_stat_activity
-      where application_name = 'keystride' and datname = current_database() and pid <> pg_backend_pid() and state <> 'idle'`
-    return busy.length === 0
-  })
-  await idle.catch(() => expect(busy, 'connections in use').toEqual([]))
-}
-
-const inMs = (value: number): string => `${value < 10 ? value.toFixed(1) : Math.round(value)} ms`
 
 export function countBy<T>(values: readonly T[], key: (value: T) => string): Record<string, number> {
   const counts: Record<string, number> = {}

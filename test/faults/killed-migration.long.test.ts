@@ -3,24 +3,21 @@ import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { expect, it } from 'vitest'
 import { migrate } from '../../src/storage/postgres/schema/migrate.js'
+import { until } from '../patience.js'
 import { startChild } from '../servers/child.js'
 import { freshDatabase } from '../servers/database.js'
 import { figure, LONG } from '../trust/figure.js'
+import { startProxy } from './tcp-proxy.js'
 
-const KILLS = LONG ? 50 : 5
+const KILLS = LONG ? 50 : 4
 const migration = fileURLToPath(new URL('../../build/src/storage/postgres/schema/migrate.js', import.meta.url))
 
-/** A process that announces the start of its migration and ends after it. */
-async function migrating(url: string) {
+/** A process that ends after its migration. */
+function migrating(url: string) {
   const script = `import { migrate } from ${JSON.stringify(migration)}
-    process.stdout.write('begins')
     await migrate(${JSON.stringify(url)})`
-  const child = startChild(process.execPath, ['--input-type=module', '-e', script], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  const gone = once(child, 'exit')
-  await Promise.race([once(child.stdout, 'data'), gone])
-  return { begunAt: performance.now(), kill: () => child.kill('SIGKILL'), gone }
+  const child = startChild(process.execPath, ['--input-type=module', '-e', script], { stdio: 'inherit' })
+  return { child, gone: once(child, 'exit'), ended: () => child.exitCode !== null || child.signalCode !== null }
 }
 
 /** The schema as lines: columns, constraints, indexes, functions, triggers, policies, rights. */
@@ -61,39 +58,39 @@ const finished = (url: string) =>
     return rows[0].there === true
   })
 
-it(
-  'a migration killed at any moment is completed by the next run',
-  async () => {
-    const whole = await freshDatabase({ empty: true })
-    const first = await migrating(whole.url)
-    await first.gone
-    const tookMs = performance.now() - first.begunAt
-    const wanted = await schemaOf(whole.url)
-    expect(wanted.length).toBeGreaterThan(300)
+it('a migration killed at any moment is completed by the next run', { timeout: LONG ? 900_000 : 300_000 }, async () => {
+  const whole = await freshDatabase({ empty: true })
+  const proxy = await startProxy(Number(new URL(whole.url).port))
+  const proxied = (url: string) => Object.assign(new URL(url), { port: String(proxy.port) }).href
+  await migrating(proxied(whole.url)).gone
+  const [wanted, bytes] = [await schemaOf(whole.url), proxy.sent()]
+  expect(wanted.length).toBeGreaterThan(300)
 
-    let [equal, midway] = [0, 0]
-    for (let n = 0; n < KILLS; n++) {
-      const fresh = await freshDatabase({ empty: true })
-      const { kill, gone } = await migrating(fresh.url)
-      // Kills are spread evenly over the duration of a complete migration.
-      await Promise.race([gone, new Promise((resolve) => setTimeout(resolve, (tookMs * (n + 0.5)) / KILLS))])
-      kill()
-      await gone
-      if (!(await finished(fresh.url))) midway += 1
-      await migrate(fresh.url)
-      const found = await schemaOf(fresh.url)
-      expect(found.filter((line) => !wanted.includes(line))).toEqual([])
-      if (found.length === wanted.length) equal += 1
-      await fresh.drop()
-    }
-    await whole.drop()
-    expect(midway).toBeGreaterThan(0)
-    figure(
-      'F20',
-      `${KILLS} migrations killed, ${midway} of them before their end: ${equal} of ${KILLS} next runs made the same schema`,
-      `${KILLS} of ${KILLS}`,
-      equal === KILLS,
-    )
-  },
-  LONG ? 900_000 : 120_000,
-)
+  let [equal, midway] = [0, 0]
+  for (let n = 0; n < KILLS; n++) {
+    const fresh = await freshDatabase({ empty: true })
+    // Kills are spread evenly over what a complete migration sends.
+    proxy.stallAfter((bytes * (n + 0.5)) / KILLS)
+    const { child, gone, ended } = migrating(proxied(fresh.url))
+    await until(() => proxy.sent() >= (bytes * (n + 0.5)) / KILLS || ended(), 'start')
+    child.kill('SIGKILL')
+    await gone
+    proxy.cut()
+    proxy.pass()
+    if (!(await finished(fresh.url))) midway += 1
+    await migrate(fresh.url)
+    const found = await schemaOf(fresh.url)
+    expect(found.filter((line) => !wanted.includes(line))).toEqual([])
+    if (found.length === wanted.length) equal += 1
+    await fresh.drop()
+  }
+  await proxy.close()
+  await whole.drop()
+  expect(midway).toBeGreaterThan(0)
+  figure(
+    'F20',
+    `${KILLS} migrations killed, ${midway} of them before their end: ${equal} of ${KILLS} next runs made the same schema`,
+    `${KILLS} of ${KILLS}`,
+    equal === KILLS,
+  )
+})

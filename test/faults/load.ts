@@ -2,11 +2,13 @@ import { Agent, request } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { suggestWords } from '../../src/domain/typing-words.js'
 import { person } from '../../src/typist/made-up-person.js'
+import { stranger } from '../api/enrolled.js'
+import { PATIENCE_MS } from '../patience.js'
 
 /** One answer, or the lack of one. */
 export interface Answer {
   readonly what: string
-  /** 0 if the connection broke or no answer came within 30 s. */
+  /** 0 if the connection broke or the call hung. */
   readonly status: number
   readonly askedAt: number
   readonly ms: number
@@ -24,7 +26,7 @@ export type Ask = (
 ) => Promise<Answer>
 
 /** A call that takes longer counts as hung. */
-const HUNG_MS = 30_000
+const HUNG_MS = PATIENCE_MS.background
 /** Pause of a client between two calls, ms, so that clients and service share two cores. */
 const PAUSE_MS = 10
 
@@ -83,6 +85,8 @@ export interface Load {
   readonly judged: ReadonlySet<string>
   /** Ids of the attempts that were answered with `authenticated: true`. */
   readonly authenticated: ReadonlySet<string>
+  /** Accounts whose deletion was answered with 200. */
+  readonly deleted: ReadonlySet<string>
   /** Ends the clients after their current calls. */
   stop(): Promise<void>
 }
@@ -123,20 +127,26 @@ export function newPerson() {
   }
 }
 
+/** Every fifth pattern of a sign-in is typed by somebody else. */
+const STRANGER_EVERY = 5
+/** Visits of a person, who is then replaced by a new one: twenty failures in a day would lock the account. */
+const VISITS = 20
+
 /**
- * Two groups of clients: some enroll one new person after the other, some sign in repeatedly as an enrolled person.
- * Each has its own connection and a short pause between calls. A refused pattern is replaced by a new one. Resolves
- * when all who sign in are enrolled.
+ * Groups of clients: some enroll one new person after the other, some sign in repeatedly as an enrolled person, some create and
+ * delete one account after the other. Each has its own connection and a short pause between calls. A refused pattern is
+ * replaced by a new one. Resolves when all clients that sign in are enrolled.
  */
 export async function startLoad(
   base: string,
   apikey: string,
-  { enrolling = 3, signingIn = 3 }: { enrolling?: number; signingIn?: number } = {},
+  { enrolling = 3, signingIn = 3, leaving = 0 }: { enrolling?: number; signingIn?: number; leaving?: number } = {},
 ): Promise<Load> {
   const answers: Answer[] = []
   const enrolled = new Map<string, { sent: number; acknowledged: number }>()
   const judged = new Set<string>()
   const authenticated = new Set<string>()
+  const deleted = new Set<string>()
   const clients: ReturnType<typeof client>[] = []
   let over = false
 
@@ -158,12 +168,21 @@ export async function startLoad(
   async function enrollOnAndOn(ask: Ask): Promise<void> {
     while (!over) await newcomer().enroll(ask, () => over)
   }
-  async function signInAgainAndAgain(ask: Ask, { userRef, next }: ReturnType<typeof newPerson>): Promise<void> {
+  async function comeAndGo(ask: Ask): Promise<void> {
     while (!over) {
+      const path = `/users/leaver-${seeds++}`
+      if ((await ask('create', 'POST', path)).status >= 300) continue
+      if ((await ask('delete', 'DELETE', path)).status === 200) deleted.add(path.slice('/users/'.length))
+    }
+  }
+  async function visit(ask: Ask, { userRef, next }: ReturnType<typeof newPerson>): Promise<void> {
+    for (let [visits, typed] = [0, 0]; visits < VISITS && !over; ) {
       const { session } = await ask('bootstrap', 'GET', `/users/${userRef}`)
       if (session === '') continue
+      visits += 1
       for (let n = 0; n < 3 && !over; n++) {
-        const { status, json } = await ask('verify', 'POST', `/users/${userRef}/verify`, { session, body: next() })
+        const body = ++typed % STRANGER_EVERY === 0 ? stranger() : next()
+        const { status, json } = await ask('verify', 'POST', `/users/${userRef}/verify`, { session, body })
         if (status === 400) break
         if (status !== 200 || !['verified', 'rejected'].includes(json.action)) continue
         judged.add(json.authentication.id)
@@ -171,11 +190,19 @@ export async function startLoad(
       }
     }
   }
+  async function signInAgainAndAgain(ask: Ask, first: ReturnType<typeof newPerson>): Promise<void> {
+    for (let who = first; !over; ) {
+      await visit(ask, who)
+      who = newcomer()
+      await who.enroll(ask, () => over)
+    }
+  }
 
   const signers = Array.from({ length: signingIn }, () => ({ ask: newClient(), who: newcomer() }))
   await Promise.all(signers.map(({ ask, who }) => who.enroll(ask)))
   const running = [
     ...Array.from({ length: enrolling }, () => enrollOnAndOn(newClient())),
+    ...Array.from({ length: leaving }, () => comeAndGo(newClient())),
     ...signers.map(({ ask, who }) => signInAgainAndAgain(ask, who)),
   ]
   return {
@@ -183,6 +210,7 @@ export async function startLoad(
     enrolled,
     judged,
     authenticated,
+    deleted,
     async stop() {
       over = true
       await Promise.all(running)

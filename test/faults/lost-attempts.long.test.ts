@@ -3,20 +3,21 @@ import { sha256Hex } from '../../src/flows/process/tokens.js'
 import { until } from '../patience.js'
 import { figure, LONG } from '../trust/figure.js'
 import { type FlushedRedis, startFlushedRedis } from './flushed-redis.js'
-import { type SlowLane, slowLane } from './slow-lane.js'
+import { startProxy, type TcpProxy } from './tcp-proxy.js'
 import { backEndsOfOurOwn, enrolled, type On, startTwo, strangers, type TwoServices, withCode } from './two-services.js'
 
 const BUDGET = 3
-const STOPS = LONG ? 100 : 10
+const STOPS = LONG ? 100 : 5
+const PEOPLE = LONG ? 10 : 3
 
 describe.each(backEndsOfOurOwn)('an attempt on $name', ({ withRedis }) => {
   let redis: FlushedRedis | null = null
-  let lane: SlowLane | null = null
+  let lane: TcpProxy | null = null
   let two: TwoServices
   beforeAll(async () => {
     redis = withRedis ? await startFlushedRedis() : null
-    lane = redis === null ? null : await slowLane(redis.port)
-    two = await startTwo(lane === null ? null : `redis://127.0.0.1:${lane.port}`)
+    lane = redis === null ? null : await startProxy(redis.port)
+    two = await startTwo(lane === null ? null : `redis://127.0.0.1:${lane.port}`, { STORE_PATIENCE: '3' })
   })
   afterAll(async () => {
     await two.close()
@@ -70,7 +71,7 @@ describe.each(backEndsOfOurOwn)('an attempt on $name', ({ withRedis }) => {
     expect(await two.recorded('dies')).toBe(0)
     await leaves(BUDGET - 1, 'dies', session)
     await two.restart(0)
-  }, 240_000)
+  })
 
   it('is used up if its process dies while the code waits for its comparison', async () => {
     const people = Array.from({ length: 8 }, (_, i) => `waits-${i}`)
@@ -86,17 +87,14 @@ describe.each(backEndsOfOurOwn)('an attempt on $name', ({ withRedis }) => {
     await until(async () => (await reservations()).some((one) => one?.security_code === 1))
     await two.services[0].kill()
     await Promise.all(lost)
-    let unheard = 0
     for (const [i, userRef] of people.entries()) {
       const session = sessions[i] ?? ''
       const reserved = (await used(userRef, session))?.security_code ?? 0
-      unheard += reserved - (await two.recorded(userRef))
       await leaves(BUDGET - reserved, userRef, session, wrong)
       expect(await two.recorded(userRef)).toBeLessThanOrEqual(BUDGET)
     }
-    console.log(`${unheard} codes reserved and never compared: none is returned`)
     await two.restart(0)
-  }, 240_000)
+  })
 
   it('is used up if the references arrive too late from the store', async () => {
     await enrolled(two, 'late')
@@ -106,68 +104,41 @@ describe.each(backEndsOfOurOwn)('an attempt on $name', ({ withRedis }) => {
     })
     expect(await two.recorded('late')).toBe(0)
     await leaves(BUDGET - 1, 'late', session)
-  }, 240_000)
+  })
 
-  it.runIf(withRedis)(
-    'is used up if the answer to its reservation arrives too late',
-    async () => {
-      await enrolled(two, 'unheard')
-      const session = await two.bootstrap('unheard')
-      // Field and budget are the last arguments of a reservation.
-      const kept = lane?.holdAnswerTo(`$1\r\nb\r\n$1\r\n${BUDGET}\r\n`)
-      expect(await reserveOne('unheard', session)).toBe(503)
-      await kept?.held
-      kept?.open()
-      expect(await two.recorded('unheard')).toBe(0)
-      await leaves(BUDGET - 1, 'unheard', session)
-    },
-    240_000,
-  )
+  it.runIf(withRedis)('is used up if the answer to its reservation arrives too late', async () => {
+    await enrolled(two, 'unheard')
+    const session = await two.bootstrap('unheard')
+    // Field and budget are the last arguments of a reservation.
+    lane?.holdAnswerTo(`$1\r\nb\r\n$1\r\n${BUDGET}\r\n`)
+    expect(await reserveOne('unheard', session)).toBe(503)
+    lane?.pass()
+    expect(await two.recorded('unheard')).toBe(0)
+    await leaves(BUDGET - 1, 'unheard', session)
+  })
 
-  it.runIf(!withRedis)(
-    'is not used up without a reservation, and nothing is scored',
-    async () => {
-      await enrolled(two, 'unmade')
-      const session = await two.bootstrap('unmade')
-      await two.holding("select from keystride.session where user_ref = 'unmade' for update", async () => {
-        expect((await verify('unmade', session, strangers(1)[0])).status).toBe(503)
-      })
-      expect((await used('unmade', session))?.biometric).toBe(0)
-      expect(await two.recorded('unmade')).toBe(0)
-    },
-    240_000,
-  )
+  it.runIf(!withRedis)('is not used up without a reservation, and nothing is scored', async () => {
+    await enrolled(two, 'unmade')
+    const session = await two.bootstrap('unmade')
+    await two.holding("select from keystride.session where user_ref = 'unmade' for update", async () => {
+      expect((await verify('unmade', session, strangers(1)[0])).status).toBe(503)
+    })
+    expect((await used('unmade', session))?.biometric).toBe(0)
+    expect(await two.recorded('unmade')).toBe(0)
+  })
 
   it('is judged for each of three concurrent patterns by the right person', async () => {
-    const people = 10
-    let judged = 0
-    const singleMs: number[] = []
-    const threeMs: number[] = []
-    for (let i = 0; i < people; i++) {
-      const { types } = await enrolled(two, `right-${i}`)
-      const bodies = Array.from({ length: 4 }, types)
-      const timed = async (body: unknown, session: string, on: On, all: number[]) => {
-        const begun = performance.now()
-        const answer = await verify(`right-${i}`, session, body, on)
-        all.push(performance.now() - begun)
-        return answer
-      }
-      await timed(bodies[3], await two.bootstrap(`right-${i}`), 0, singleMs)
-      const session = await two.bootstrap(`right-${i}`)
-      const answers = await Promise.all(
-        bodies.slice(0, 3).map((body, n) => timed(body, session, (n % 2) as On, threeMs)),
-      )
+    for (let i = 0; i < PEOPLE; i++) {
+      const userRef = `right-${i}`
+      const { types } = await enrolled(two, userRef)
+      const session = await two.bootstrap(userRef)
+      const answers = await Promise.all([0, 1, 0].map((on) => verify(userRef, session, types(), on as On)))
       // A loaded machine may answer 503; a lock may not refuse.
       const heard = answers.filter(({ status }) => status !== 503)
       for (const { json } of heard) expect(['verified', 'rejected']).toContain(json.action)
-      expect(await two.recorded(`right-${i}`)).toBeGreaterThanOrEqual(heard.length)
-      judged += heard.length
+      expect(await two.recorded(userRef)).toBeGreaterThanOrEqual(heard.length)
     }
-    const worst = (all: number[]) => `${Math.round(Math.max(...all))} ms`
-    console.log(
-      `${people} x 3 right ones at once: ${judged} judged, slowest ${worst(threeMs)}; alone ${worst(singleMs)}`,
-    )
-  }, 240_000)
+  })
 
   it(`is judged at most three times a session if a process halts for a while, ${STOPS} times`, async () => {
     const bodies = strangers(24)
@@ -190,5 +161,5 @@ describe.each(backEndsOfOurOwn)('an attempt on $name', ({ withRedis }) => {
     }
     const found = `${STOPS} halts of a process: ${beyond} beyond the budget, ${judged} judged of ${STOPS * 24}`
     figure('T11', found, '0 beyond', beyond === 0)
-  }, 240_000)
+  })
 })

@@ -11,7 +11,10 @@ import { suggestWords } from '../../src/domain/typing-words.js'
 import { ALLOCATOR, HEAP_FLAGS } from '../../src/process/heap.js'
 import { freePort, readPidFile } from '../../src/storage/postgres/embedded/embedded-running.js'
 import { person } from '../../src/typist/made-up-person.js'
+import { until } from '../patience.js'
 import { startChild } from '../servers/child.js'
+import { LONG } from '../trust/figure.js'
+import { metric } from './fault.js'
 import { type ServiceProcess, startProcess } from './service-process.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'keystride-processes-'))
@@ -44,13 +47,6 @@ const running = (pid: number): boolean => {
     return false
   }
 }
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (let n = 0; n < 600; n++) {
-    if (await holds()) return
-    await delay(50)
-  }
-  throw new Error('the condition did not become true in 30 s')
-}
 const status = async (): Promise<number> => (await fetch(`${service.core}/status`, { headers })).status
 
 /** Answers of 200 to `/status`, of all processes. A process that is late to say has its last counts. */
@@ -64,45 +60,34 @@ async function countedStatuses(): Promise<number> {
   const line = /^keystride_http_requests_total\{[^}]*route="\/status"[^}]*status_class="2xx"[^}]*\} (\d+)/m.exec(text)
   return Number(line?.[1] ?? 0)
 }
-
-/** The same once three scrapes in a row agree: no process was late to say. */
-async function settledStatuses(): Promise<number> {
-  let [last, agreeing] = [-1, 0]
-  await until(async () => {
-    const counted = await countedStatuses()
-    agreeing = counted === last ? agreeing + 1 : 1
-    last = counted
-    return agreeing === 3
-  })
-  return last
+/** Statuses asked for by this test, which awaits a count before each further one. */
+async function countedUntil(count: number): Promise<void> {
+  await until(async () => (await countedStatuses()) === count)
 }
 
 describe('two processes on one port', () => {
   it('share the requests and report their metrics as one service', async () => {
     expect(fronts()).toHaveLength(2)
-    const before = await settledStatuses()
     for (let n = 0; n < 60; n++) expect(await status()).toBe(200)
-    await until(async () => (await countedStatuses()) === before + 60)
+    await countedUntil(60)
     // Both processes report the same.
-    for (let n = 0; n < 6; n++) expect(await countedStatuses()).toBe(before + 60)
+    for (let n = 0; n < 6; n++) expect(await countedStatuses()).toBe(60)
   })
 
   it('are known to each other, with their restarts, and a restart takes nothing from the counters', async () => {
-    const counted = await settledStatuses()
-    expect(counted).toBeGreaterThan(0)
     const [killed = 0] = fronts()
-    const system = async () => {
+    const restarts = async () => {
       const answer = await fetch(new URL('/dashboard/system', service.core), { headers })
-      return ((await answer.json()) as { data: { processes: { process: number; n_restarts: number }[] } }).data
+      const { data } = (await answer.json()) as { data: { processes: { n_restarts: number }[] } }
+      return data.processes.map(({ n_restarts }) => n_restarts)
     }
-    const { processes } = await system()
-    expect(processes).toMatchObject([0, 1].map((process) => ({ process, n_restarts: 0 })))
+    expect(await restarts()).toEqual([0, 0])
     process.kill(killed, 'SIGKILL')
     await until(async () => {
-      const now = await system().catch(() => ({ processes: [] }))
-      return now.processes.length === 2 && now.processes.reduce((sum, { n_restarts }) => sum + n_restarts, 0) === 1
+      const now = await restarts().catch(() => [])
+      return now.length === 2 && now.some((n) => n === 1)
     })
-    await until(async () => (await countedStatuses()) === counted)
+    await countedUntil(60)
   })
 
   it('keep their heaps small', () => {
@@ -114,7 +99,7 @@ describe('two processes on one port', () => {
   })
 
   it('all have a changed setting when the change is answered', async () => {
-    for (const language of ['fr', 'de', 'es', 'it', 'en']) {
+    for (const language of ['fr', 'de']) {
       const read = async () =>
         (
           (await (await fetch(`${service.core}/organization/language`, { headers })).json()) as {
@@ -147,10 +132,7 @@ describe('two processes on one port', () => {
       return answer.headers.get('x-service-session') ?? ''
     }
     const typed = (n: number) => person(41).types(suggestWords('en', n).join(' '), n)
-    const cachedBytes = async () => {
-      const text = await (await fetch(new URL('/metrics', service.core), { headers })).text()
-      return Number(/^keystride_person_cache_bytes (\d+)$/m.exec(text)?.[1])
-    }
+    const cachedBytes = () => metric(service, 'keystride_person_cache_bytes')
     await call('POST', 'ann', '', {})
     const session = await call('GET', 'ann')
     for (let n = 0; n < 5; n++) await call('POST', 'ann/typing-patterns', session, typed(n))
@@ -166,14 +148,8 @@ describe('two processes on one port', () => {
     await verifiedUntil(1.5 * (await cachedBytes()))
     await call('DELETE', 'ann')
     await until(async () => (await cachedBytes()) === 0)
-  })
-
-  it('report the delays of their event loops together', async () => {
-    const looks = async () => {
-      const text = await (await fetch(new URL('/metrics', service.core), { headers })).text()
-      return Number(/^keystride_event_loop_delay_seconds_count (\d+)$/m.exec(text)?.[1])
-    }
-    await until(async () => (await looks()) > 0)
+    // The processes report the delays of their event loops together, once they have had work.
+    await until(async () => (await metric(service, 'keystride_event_loop_delay_seconds_count')) > 0)
   })
 
   it('continue if one is killed and restarted, and lose nothing acknowledged', async () => {
@@ -202,7 +178,7 @@ describe('two processes on one port', () => {
   })
 
   it('continue if one is killed just before its supervisor asks it for metrics', async () => {
-    for (let round = 0; round < 3; round++) {
+    for (let round = 0; round < (LONG ? 3 : 1); round++) {
       const [killed = 0] = fronts()
       service.process.kill('SIGSTOP')
       const scrapes = Array.from({ length: 6 }, () => countedStatuses().catch(() => null))
@@ -219,10 +195,10 @@ describe('two processes on one port', () => {
     }
     expect(service.process.exitCode).toBe(null)
     expect(service.output()).not.toContain('uncaughtException')
-  }, 120_000)
+  })
 
   it('answer a scrape with 503 while their supervisor is silent, and never with the counts of one', async () => {
-    const before = await settledStatuses()
+    const before = await countedStatuses()
     service.process.kill('SIGSTOP')
     const silent = await fetch(new URL('/metrics', service.core), { headers })
     service.process.kill('SIGCONT')
@@ -230,23 +206,20 @@ describe('two processes on one port', () => {
       503,
       expect.stringContaining('the supervisor has not answered'),
     ])
-    await until(async () => (await countedStatuses()) === before)
+    await countedUntil(before)
   })
 
   it('continue if one hangs, which is killed and restarted', async () => {
     const before = fronts()
     const [hung = 0, other] = before
     process.kill(hung, 'SIGSTOP')
-    const since = performance.now()
     await until(() => !running(hung))
-    const afterMs = performance.now() - since
     await until(() => fronts().length === 2)
     expect(fronts()).toContain(other)
     expect(fronts()).not.toContain(hung)
-    expect(afterMs).toBeGreaterThan(5000)
     expect(service.output()).toContain('a process of the service hangs: killing it')
     await until(async () => (await status()) === 200)
-  }, 60_000)
+  })
 
   it('continue if their embedded PostgreSQL is killed, which the supervisor restarts', async () => {
     const postmaster = () => readPidFile(join(folder, 'postgres'))?.pid
@@ -257,7 +230,7 @@ describe('two processes on one port', () => {
       fetch(`${service.core}/users/after-postgres-${tries++}`, { method: 'POST', headers, body: '{}' })
     await until(async () => (await create()).status === 201)
     expect(postmaster()).not.toBe(killed)
-  }, 60_000)
+  })
 
   it('do not start on a taken port, and say so', async () => {
     const port = await freePort()
@@ -268,9 +241,7 @@ describe('two processes on one port', () => {
 
   it('stop together, with status 0', async () => {
     const all = fronts()
-    const { status: ended, tookMs } = await service.stop()
-    expect(ended).toBe(0)
-    expect(tookMs).toBeLessThan(10_000)
+    expect((await service.stop()).status).toBe(0)
     expect(all.filter(running)).toEqual([])
   })
 
@@ -297,5 +268,5 @@ describe('two processes on one port', () => {
     await until(() => all.filter(running).length === 0)
     service = await startProcess(env)
     expect(await status()).toBe(200)
-  }, 120_000)
+  })
 })

@@ -4,23 +4,22 @@ import { stranger } from '../api/enrolled.js'
 import { until } from '../patience.js'
 import { type FreshDatabase, freshDatabase } from '../servers/database.js'
 import { clusterIsPossible, type RedisCluster, startRedisCluster } from '../servers/redis-cluster.js'
+import { LONG } from '../trust/figure.js'
 import { deployment } from './deployment.js'
 import { countBy, injectFault, type Victim, wellBehaved } from './fault.js'
-import { table } from './figures.js'
 import { type Answer, type Ask, client, newPerson } from './load.js'
-import { startProcess } from './service-process.js'
+import { type ServiceProcess, startProcess } from './service-process.js'
 
-const LONG = process.env.FAULTS === 'long'
 const BUDGET = 3
 
-describe.skipIf(!clusterIsPossible())('a service on a Redis Cluster of six nodes', { timeout: 120_000 }, () => {
+describe.skipIf(!clusterIsPossible())('a service on a Redis Cluster of six nodes', () => {
   let fresh: FreshDatabase
   let cluster: RedisCluster
   let victim: Victim
   let organizationId: string
   let ask: Ask & { end(): void }
   /** A second process, which refuses nothing because a reply is late on a loaded machine. */
-  let patient: Awaited<ReturnType<typeof startProcess>>
+  let patient: ServiceProcess
   let calm: Ask & { end(): void }
 
   beforeAll(async () => {
@@ -91,12 +90,8 @@ describe.skipIf(!clusterIsPossible())('a service on a Redis Cluster of six nodes
 
   it('refuses after a master is killed under load until its replica is promoted, and loses nothing', async () => {
     const lost = await masterOf(locked)
-    const figures = await injectFault([victim], {
-      name: 'master kill -9',
-      hurt: () => lost.kill(),
-      heal: () => cluster.replaced(lost),
-    })
-    console.log(table('a Redis Cluster', figures))
+    const fault = { name: 'master kill -9', hurt: () => lost.kill(), heal: () => cluster.replaced(lost) }
+    console.log(await injectFault([victim], fault))
     await well()
     await staysLocked(locked)
     await lost.restart()
@@ -134,11 +129,7 @@ describe.skipIf(!clusterIsPossible())('a service on a Redis Cluster of six nodes
       answers.filter(({ status, json }) => status === 200 && json.action === 'rejected'),
       ({ userRef }) => userRef,
     )
-    const refused = answers.filter(({ status }) => status === 503).length
-    console.log(
-      `${answers.length} attempts of ${people.length} sessions: ${JSON.stringify(judged)}, ${refused} of them 503`,
-    )
-    expect(refused).toBeGreaterThan(0)
+    expect(answers.filter(({ status }) => status === 503).length).toBeGreaterThan(0)
     wellBehaved(victim, answers)
     expect(Object.values(judged).filter((count) => count > BUDGET)).toEqual([])
     // Every session still exists: the promoted replicas have their used attempts.

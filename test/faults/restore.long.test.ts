@@ -19,14 +19,14 @@ const why = whyNoStandby()
 if (why !== null) console.warn(`\n*** ${why} ***\n`)
 
 /** Accounts that are deleted after the backup. */
-const ERASED = LONG ? 1000 : 12
-const KEPT = 3
+const ERASED = LONG ? 1000 : 4
+const KEPT = 2
 const CODE = '749205'
 
 /**
  * A backup of yesterday, the log that was archived since, and the loss of the database. The tests depend on each other.
  */
-describe.skipIf(why !== null)('a database that is lost', { timeout: LONG ? 1_800_000 : 120_000 }, () => {
+describe.skipIf(why !== null)('a database that is lost', { timeout: LONG ? 1_800_000 : 300_000 }, () => {
   const files = mkdtempSync(join(tmpdir(), 'keystride-lists-'))
   const list = join(files, 'erasures.jsonl')
   const redisUrl = backEnds.at(-1)?.redisUrl
@@ -101,7 +101,7 @@ describe.skipIf(why !== null)('a database that is lost', { timeout: LONG ? 1_800
       })
       await primary.kill()
     },
-    LONG ? 1_200_000 : 120_000,
+    LONG ? 1_200_000 : 300_000,
   )
   afterAll(async () => {
     await again?.close()
@@ -114,10 +114,8 @@ describe.skipIf(why !== null)('a database that is lost', { timeout: LONG ? 1_800
     const copy = join(backup, '..', 'copy')
     cpSync(backup, copy, { recursive: true, preserveTimestamps: true })
     writeFileSync(join(copy, 'recovery.signal'), '')
-    const begun = performance.now()
     const server = await debian.serve(copy, `restore_command=cp ${archive}/%f %p`, 'archive_mode=off')
     await until(async () => (await server.run('select pg_is_in_recovery() as still'))[0]?.still === false)
-    const tookMs = performance.now() - begun
     const found = await checkSums(server)
     await server.kill()
     const tables = Object.keys(lost)
@@ -126,7 +124,7 @@ describe.skipIf(why !== null)('a database that is lost', { timeout: LONG ? 1_800
     expect(lost['keystride.erasure']).toMatch(new RegExp(`^${ERASED + 2} `))
     figure(
       'F21',
-      `restored to the last archived log: rows of ${equal.length} of ${tables.length} tables equal, in ${(tookMs / 1000).toFixed(1)} s`,
+      `restored to the last archived log: rows of ${equal.length} of ${tables.length} tables equal`,
       'all equal',
       tables.length > 30 && equal.length === tables.length,
     )

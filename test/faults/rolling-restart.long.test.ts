@@ -13,7 +13,7 @@ import { type ServiceProcess, startProcess } from './service-process.js'
 const why = whyNoHaproxy()
 if (why !== null) console.warn(`\n*** ${why} ***\n`)
 
-const REQUESTS = LONG ? 100_000 : 3000
+const REQUESTS = LONG ? 100_000 : 1000
 const CONNECTIONS = 4
 
 describe.skipIf(why !== null)('two processes behind haproxy', () => {
@@ -100,6 +100,6 @@ describe.skipIf(why !== null)('two processes behind haproxy', () => {
         n === 0 && total >= REQUESTS,
       )
     },
-    LONG ? 1_800_000 : 120_000,
+    LONG ? 1_800_000 : 300_000,
   )
 })

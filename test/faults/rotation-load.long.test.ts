@@ -14,9 +14,9 @@ import { connectPostgres, type Database } from '../../src/storage/postgres/conne
 import { postgresOrganizations } from '../../src/storage/postgres/organization/organization.js'
 import { postgresWrappedKeys } from '../../src/storage/postgres/organization/wrapped-key.js'
 import { type FreshDatabase, freshDatabase } from '../servers/database.js'
-import { figure } from '../trust/figure.js'
+import { figure, LONG } from '../trust/figure.js'
 
-const READS = Number(process.env.ROTATION_READS ?? 100_000)
+const READS = Number(process.env.ROTATION_READS ?? (LONG ? 100_000 : 20_000))
 const ORGANIZATIONS = 20
 const READERS = 8
 /** Reads after which a reader empties its cache of data keys, so that it unwraps most organizations again. */
@@ -86,7 +86,6 @@ describe.each(ways)('rotations of $name', ({ name, service, command }) => {
 
     const failures: unknown[] = []
     let reads = 0
-    let seals = 0
     const read = async () => {
       let vault = emptyVault()
       for (let n = 1; reads < READS; n++) {
@@ -95,7 +94,6 @@ describe.each(ways)('rotations of $name', ({ name, service, command }) => {
         try {
           if (!Buffer.from(await vault.open(id, binding, sealed)).equals(plain)) failures.push('other bytes')
           if (n % SEAL_EVERY !== 0) continue
-          seals++
           const own = await vault.seal(id, binding, plain)
           if (!Buffer.from(await vault.open(id, binding, own)).equals(plain)) failures.push('other bytes')
         } catch (error) {
@@ -104,24 +102,19 @@ describe.each(ways)('rotations of $name', ({ name, service, command }) => {
       }
     }
     let rotations = 0
-    let rewraps = 0
     const rotate = async () => {
       while (reads < READS) {
         const keyRing = command(rotations++)
         const needs = { keyRing, keyWrap: createKeyWrap(keyRing), wrappedKeys: postgresWrappedKeys(rotating) }
-        const { rewrapped, left } = await createEncryptionKeyFlows(needs).rotate(() => {})
-        rewraps += rewrapped
+        const { left } = await createEncryptionKeyFlows(needs).rotate(() => {})
         if (left > 0) failures.push(`${left} left`)
       }
     }
     await Promise.all([rotate(), ...Array.from({ length: READERS }, read)])
-    console.log(
-      `${reads} reads, ${seals} seals, ${unwraps} unwraps, ${rotations} rotations with ${rewraps} data keys: ${failures.length} failures`,
-    )
     expect(failures.slice(0, 3)).toEqual([])
     const found = `${failures.length} of ${reads.toLocaleString('en')} reads failed over ${rotations} rotations of ${name}`
     figure('T31', found, '0', failures.length === 0)
     expect(rotations).toBeGreaterThan(5)
     expect(unwraps).toBeGreaterThan(READS / READS_A_CACHE)
-  }, 300_000)
+  })
 })

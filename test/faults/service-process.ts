@@ -10,22 +10,20 @@ const checkout = fileURLToPath(new URL('../..', import.meta.url))
 
 export interface ServiceProcess {
   readonly core: string
-  readonly startedInMs: number
   readonly process: ChildProcess
   /** Everything that the process has printed so far. */
   readonly output: () => string
   readonly demo: () => { apikey: string; core: string; links: string; dashboard: string }
   /** Sends SIGKILL and waits until the process has ended. */
   kill(): Promise<void>
-  /** Asks the process to stop. Returns its exit status and the time it took. */
-  stop(signal?: 'SIGTERM' | 'SIGINT'): Promise<{ status: number | null; tookMs: number }>
+  /** Asks the process to stop. Returns its exit status. */
+  stop(signal?: 'SIGTERM' | 'SIGINT'): Promise<{ status: number | null }>
 }
 
 /** Starts the same program as `npm start` in a child process, and waits until it serves. `root` is another built checkout. */
 export async function startProcess(env: Record<string, string>, root = checkout): Promise<ServiceProcess> {
   const port = env.PORT ?? String(await freePort())
   const core = `http://localhost:${port}/core`
-  const begun = performance.now()
   const child = startChild(process.execPath, [join(root, 'bin/start.mjs')], {
     cwd: root,
     env: {
@@ -63,10 +61,8 @@ export async function startProcess(env: Record<string, string>, root = checkout)
   })
   await Promise.race([serving, gone])
   if (exited) throw new Error(`the service ended before it served:\n${output}`)
-  const startedInMs = performance.now() - begun
   return {
     core,
-    startedInMs,
     process: child,
     output: () => output,
     demo: () => JSON.parse(readFileSync(join(env.KEYSTRIDE_DATA ?? '.keystride', 'demo.json'), 'utf8')),
@@ -75,10 +71,9 @@ export async function startProcess(env: Record<string, string>, root = checkout)
       await gone
     },
     async stop(signal = 'SIGTERM') {
-      const asked = performance.now()
       child.kill(signal)
       await gone
-      return { status: child.exitCode, tookMs: performance.now() - asked }
+      return { status: child.exitCode }
     },
   }
 }

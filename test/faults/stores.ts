@@ -58,13 +58,12 @@ export interface OwnPostgres {
   backends(): Promise<number[]>
   /** Pids of all children of the postmaster. */
   children(): Promise<number[]>
-  /** Sends SIGKILL to the postmaster; its children end too. Returns the time of the kill. */
-  kill(): Promise<number>
+  /** Sends SIGKILL to the postmaster; its children end too. */
+  kill(): Promise<void>
   /** Starts the server again after its end; resolves when it answers. */
   restart(): Promise<void>
   accepts(): Promise<boolean>
-  /** Returns the time of the signal. */
-  signalAll(name: 'SIGSTOP' | 'SIGCONT'): Promise<number>
+  signalAll(name: 'SIGSTOP' | 'SIGCONT'): Promise<void>
   close(): Promise<void>
 }
 
@@ -102,10 +101,8 @@ export async function startOwnPostgres(
     backends: async () => (await processes()).filter(({ what }) => what.includes('127.0.0.1(')).map(({ pid }) => pid),
     children: async () => (await processes()).map(({ pid }) => pid),
     async kill() {
-      const at = performance.now()
       server.kill('SIGKILL')
-      await until(async () => gone())
-      return at
+      await until(gone)
     },
     async restart() {
       // The children of a killed server hold its shared memory for a moment; a new server does not start until they
@@ -119,20 +116,17 @@ export async function startOwnPostgres(
     async signalAll(name) {
       // The postmaster first, so that it starts no further children.
       server.kill(name)
-      const children = await processes()
-      const at = performance.now()
-      for (const { pid } of children) {
+      for (const { pid } of await processes()) {
         try {
           process.kill(pid, name)
         } catch {
           // It has ended since it was listed.
         }
       }
-      return at
     },
     async close() {
       if (!gone()) server.kill('SIGINT')
-      await until(async () => gone())
+      await until(gone)
       rmSync(folder, { recursive: true, force: true })
     },
   }

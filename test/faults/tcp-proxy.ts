@@ -14,6 +14,15 @@ export interface TcpProxy {
   delay(ms: number): void
   /** Accepts bytes and holds them back: both ends see a live connection. */
   stall(way?: Way): void
+  /** Bytes from clients since the last `stallAfter`. */
+  sent(): number
+  /** Stalls as soon as the clients have sent so many bytes from now on. */
+  stallAfter(bytes: number): void
+  /**
+   * Passes on the next request that contains these bytes, and holds back what the server sends on its connection until
+   * `pass`.
+   */
+  holdAnswerTo(bytes: string): void
   /** Resets every connection; new ones are accepted. */
   cut(): void
   /** Resets every connection and closes the port. */
@@ -31,17 +40,20 @@ interface Pipe {
   readonly way: 'up' | 'down'
   readonly held: { readonly chunk: Buffer; readonly due: number }[]
   timer: NodeJS.Timeout | null
+  stalled: boolean
 }
 
 /** Starts a proxy on a free port of 127.0.0.1 that leads to `target`. */
 export async function startProxy(target: number): Promise<TcpProxy> {
   let delayMs = 0
   let stalled: Way | null = null
+  let wanted: string | null = null
+  let [sent, quota] = [0, Number.POSITIVE_INFINITY]
   const pipes = new Set<Pipe>()
   const sockets = new Set<Socket>()
 
   function flush(pipe: Pipe): void {
-    if (stalled === pipe.way || stalled === 'both') return
+    if (pipe.stalled || stalled === pipe.way || stalled === 'both') return
     if (pipe.timer !== null) clearTimeout(pipe.timer)
     pipe.timer = null
     for (let next = pipe.held[0]; next !== undefined; next = pipe.held[0]) {
@@ -54,15 +66,13 @@ export async function startProxy(target: number): Promise<TcpProxy> {
       pipe.to.write(next.chunk)
     }
   }
-  const flushAll = () => {
-    for (const pipe of pipes) flush(pipe)
-  }
-  function connect(from: Socket, to: Socket, way: 'up' | 'down'): void {
-    const pipe: Pipe = { to, way, held: [], timer: null }
+  function connect(from: Socket, to: Socket, way: 'up' | 'down', seen: (chunk: Buffer) => void = () => {}): Pipe {
+    const pipe: Pipe = { to, way, held: [], timer: null, stalled: false }
     pipes.add(pipe)
     sockets.add(from)
     from.setNoDelay(true)
     from.on('data', (chunk) => {
+      seen(chunk)
       pipe.held.push({ chunk, due: performance.now() + (way === 'down' ? delayMs : 0) })
       flush(pipe)
     })
@@ -74,6 +84,7 @@ export async function startProxy(target: number): Promise<TcpProxy> {
       // The client sees a server that died or refused as a reset, as without a proxy.
       to.resetAndDestroy()
     })
+    return pipe
   }
   const cut = () => {
     for (const socket of sockets) socket.resetAndDestroy()
@@ -83,8 +94,14 @@ export async function startProxy(target: number): Promise<TcpProxy> {
     new Promise<Server>((resolve, reject) => {
       const server = createServer({ noDelay: true }, (client) => {
         const store = createConnection({ port: proxy.target, host: '127.0.0.1' })
-        connect(client, store, 'up')
-        connect(store, client, 'down')
+        const answers = connect(store, client, 'down')
+        connect(client, store, 'up', (chunk) => {
+          sent += chunk.length
+          if (sent > quota) stalled = 'both'
+          if (wanted === null || !chunk.includes(wanted)) return
+          answers.stalled = true
+          wanted = null
+        })
       })
       server.once('error', reject)
       server.listen(port, '127.0.0.1', () => resolve(server))
@@ -101,14 +118,25 @@ export async function startProxy(target: number): Promise<TcpProxy> {
     pass() {
       delayMs = 0
       stalled = null
-      for (const { held } of pipes) held.splice(0, held.length, ...held.map(({ chunk }) => ({ chunk, due: 0 })))
-      flushAll()
+      quota = Number.POSITIVE_INFINITY
+      for (const pipe of pipes) {
+        pipe.stalled = false
+        pipe.held.splice(0, pipe.held.length, ...pipe.held.map(({ chunk }) => ({ chunk, due: 0 })))
+        flush(pipe)
+      }
     },
     delay(ms: number) {
       delayMs = ms
     },
     stall(way: Way = 'both') {
       stalled = way
+    },
+    sent: () => sent,
+    stallAfter(bytes: number) {
+      ;[sent, quota] = [0, bytes]
+    },
+    holdAnswerTo(bytes: string) {
+      wanted = bytes
     },
     cut,
     refuse,

@@ -1,11 +1,11 @@
-import { describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { coreRoutes } from '../../src/api/core-table.js'
 import { dashboardRoutes } from '../../src/api/dashboard-table.js'
 import { linkRoutes } from '../../src/api/links-table.js'
 import { type Admission, createAdmission, LOOK_MS } from '../../src/http/admission.js'
 import { LANES, type Lane } from '../../src/http/route.js'
 import type { PlainEndpoint } from '../../src/http/server-types.js'
-import { ask, rawClient, request } from './raw.js'
+import { ask, type RawClient, rawClient, request } from './raw.js'
 import { goodKey, makeGate, type Running, start, stop } from './table.js'
 
 /** Fills every slot, and makes each lane's requests take this long on average. */
@@ -115,14 +115,6 @@ describe('admission', () => {
       expect(await room(one, 4001)).toBeGreaterThan(30)
     })
 
-    it('does so too if the queue was full', async () => {
-      const one = busy(4, 10)
-      expect(await room(one, 0)).toBe(256)
-      drain(one, 10)
-      lookBetween(one, 0, 1000)
-      expect(await room(one, 1000)).toBeLessThanOrEqual(10)
-    })
-
     it('lets a burst wait again as soon as slots are free half of the time', async () => {
       const one = busy(4, 100)
       expect(await room(one, 0)).toBeGreaterThan(30)
@@ -227,133 +219,107 @@ describe('admission', () => {
 
 describe('an overloaded server', () => {
   const key = `apikey: ${goodKey}`
-  async function withOverloadedServer(
-    run: (running: Running, one: Admission) => Promise<void>,
-    plain: readonly PlainEndpoint[] | undefined = undefined,
-  ): Promise<void> {
-    const one = createAdmission({ atOnce: 2, waitMs: 1000 })
-    const running = await start({ admission: one, ...(plain === undefined ? {} : { plain }) })
-    try {
-      await run(running, one)
-    } finally {
-      running.gate.open()
-      await stop(running)
-    }
-  }
+  const said = (status: number, body: string) => ({ status, contentType: 'text/html', body })
   /** Resolves at the next event-loop iteration in which `holds` does. */
   const when = async (holds: () => boolean) => {
     while (!holds()) await settled()
   }
+  let running: Running
+  let one: Admission
+  let clients: RawClient[]
+  const send = async (text: string) => {
+    const client = await rawClient(running.server.port)
+    clients.push(client)
+    await client.send(text)
+    return client
+  }
+  const tell = (text: string) => ask(running.server.port, text)
 
-  it('answers 503 with Retry-After before it reads a body or looks up the key, and still serves routes that need no slot', async () => {
-    await withOverloadedServer(async (running, one) => {
-      const { port } = running.server
-      const held = await rawClient(port)
-      await held.send(request('GET /core/held', [key]))
-      await when(() => running.server.inFlight() === 1)
-      // The request that ends now took a minute, so the next slot is expected that late.
-      for (let n = 0; n < 200; n++) {
-        one.leave('core', 60_000)
-        one.enter('core')
-      }
-      const waits = await rawClient(port)
-      await waits.send(request('GET /core/held', [key]))
-      await when(() => one.waiting() === 1)
-      const client = await rawClient(port)
-      await client.send(`PUT /core/words HTTP/1.1\r\nHost: x\r\napikey: nobody's\r\nContent-Length: 20\r\n\r\n`)
-      const [refused] = await client.answers(1)
-      expect(refused?.status).toBe(503)
-      expect(JSON.parse(refused?.text ?? '')).toMatchObject({ success: false, reason: 'api-failed' })
-      expect(refused?.headers.get('retry-after')).toBe('5')
-      // The connection serves the next request once the body has arrived.
-      await client.send(`{"word":"0123456789"}`.slice(0, 20) + request('GET /core/status'))
-      expect((await client.answers(2))[1]?.status).toBe(200)
-      expect((await ask(port, request('GET /livez')))?.status).toBe(200)
-      // Overload does not fill the log.
-      expect(running.lines.filter((line) => line.includes('"refused"'))).toEqual([])
-      for (const { socket } of [client, held, waits]) socket.destroy()
-    })
-  })
-
-  it('lets pages wait, with a page of their own under overload, while a sign-in goes on', async () => {
-    const { opened, open } = makeGate()
-    const said = (status: number, body: string) => ({ status, contentType: 'text/html', body })
+  beforeEach(async () => {
+    clients = []
+    one = createAdmission({ atOnce: 2, waitMs: 1000 })
+    const gate = makeGate()
     const handle = async () => {
-      await opened
+      await gate.opened
       return said(200, 'here')
     }
-    const pages: PlainEndpoint[] = [
-      {
-        method: 'get',
-        path: '/page',
-        lane: 'page',
-        handle,
-        whenOverloaded: ({ query }) => said(503, `${query.in} later`),
-      },
+    const whenOverloaded = ({ query }: { query: Record<string, string> }) => said(503, `${query.in} later`)
+    const plain: PlainEndpoint[] = [
+      { method: 'get', path: '/page', lane: 'page', handle, whenOverloaded },
       { method: 'post', path: '/act', lane: 'page', handle },
       { method: 'get', path: '/livez', handle: () => said(200, 'live') },
     ]
-    await withOverloadedServer(async (running, one) => {
-      const { port } = running.server
-      const send = async (text: string) => {
-        const client = await rawClient(port)
-        await client.send(text)
-        return client
-      }
-      const first = await send(request('GET /page'))
-      await when(() => running.server.inFlight() === 1)
-      for (let n = 0; n < 200; n++) {
-        one.leave('page', 60_000)
-        one.enter('page')
-      }
-      const waits = await send(request('GET /page'))
-      await when(() => one.waiting() === 1)
-      const shown = await ask(port, request('GET /page?in=much'))
-      expect([shown?.status, shown?.text]).toEqual([503, 'much later'])
-      const act = await ask(port, 'POST /act HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}')
-      expect(act?.status).toBe(503)
-      expect(act?.headers.get('retry-after')).toBe('5')
-      expect(JSON.parse(act?.text ?? '')).toMatchObject({ success: false, reason: 'api-failed' })
-      expect((await ask(port, request('GET /livez')))?.text).toBe('live')
-      expect((await ask(port, request('GET /core/users/ada', [key])))?.status).toBe(200)
-      expect(running.lines.filter((line) => line.includes('"refused"'))).toEqual([])
-      open()
-      expect((await first.answers(1))[0]?.text).toBe('here')
-      expect((await waits.answers(1))[0]?.text).toBe('here')
-      expect([one.waiting(), running.server.inFlight()]).toEqual([0, 0])
-      for (const { socket } of [first, waits]) socket.destroy()
-    }, pages)
+    running = await start({ admission: one, plain, services: { gate } })
+    running.gate.open = gate.open
+    return async () => {
+      gate.open()
+      for (const { socket } of clients) socket.destroy()
+      await stop(running)
+    }
+  })
+
+  /** One request of a lane runs and another one waits. The next slot is expected in a minute. */
+  async function overload(lane: Lane, text: string): Promise<[runs: RawClient, waits: RawClient]> {
+    const runs = await send(text)
+    await when(() => running.server.inFlight() === 1)
+    for (let n = 0; n < 200; n++) {
+      one.leave(lane, 60_000)
+      one.enter(lane)
+    }
+    const waits = await send(text)
+    await when(() => one.waiting() === 1)
+    return [runs, waits]
+  }
+  const refusals = () => running.lines.filter((line) => line.includes('"refused"'))
+
+  it('answers 503 with Retry-After before it reads a body or looks up the key, and still serves routes that need no slot', async () => {
+    await overload('core', request('GET /core/held', [key]))
+    const client = await send(`PUT /core/words HTTP/1.1\r\nHost: x\r\napikey: nobody's\r\nContent-Length: 20\r\n\r\n`)
+    const [refused] = await client.answers(1)
+    expect([refused?.status, refused?.headers.get('retry-after')]).toEqual([503, '5'])
+    expect(JSON.parse(refused?.text ?? '')).toMatchObject({ success: false, reason: 'api-failed' })
+    // The connection serves the next request once the body has arrived.
+    await client.send(`{"word":"0123456789"}`.slice(0, 20) + request('GET /core/status'))
+    expect((await client.answers(2))[1]?.status).toBe(200)
+    expect((await tell(request('GET /livez')))?.text).toBe('live')
+    // Overload does not fill the log.
+    expect(refusals()).toEqual([])
+  })
+
+  it('lets pages wait, with a page of their own under overload, while a sign-in goes on', async () => {
+    const [runs, waits] = await overload('page', request('GET /page'))
+    const shown = await tell(request('GET /page?in=much'))
+    expect([shown?.status, shown?.text]).toEqual([503, 'much later'])
+    const act = await tell(request('POST /act', [], '{}'))
+    expect([act?.status, act?.headers.get('retry-after')]).toEqual([503, '5'])
+    expect(JSON.parse(act?.text ?? '')).toMatchObject({ success: false, reason: 'api-failed' })
+    expect((await tell(request('GET /core/users/ada', [key])))?.status).toBe(200)
+    expect(refusals()).toEqual([])
+    running.gate.open()
+    for (const client of [runs, waits]) expect((await client.answers(1))[0]?.text).toBe('here')
+    expect([one.waiting(), running.server.inFlight()]).toEqual([0, 0])
   })
 
   it('begins a waiting request when another ends, and none whose client has gone', async () => {
-    await withOverloadedServer(async (running, one) => {
-      const { port } = running.server
-      const send = async () => {
-        const client = await rawClient(port)
-        await client.send(request('GET /core/held', [key]))
-        return client
-      }
-      const first = await send()
-      await when(() => running.server.inFlight() === 1)
-      const gone = await send()
-      await when(() => one.waiting() === 1)
-      const next = await send()
-      await when(() => one.waiting() === 2)
-      gone.socket.resetAndDestroy()
-      await gone.ended
-      await ask(port, request('GET /core/status'))
-      running.gate.open()
-      expect((await first.answers(1))[0]?.status).toBe(200)
-      expect((await next.answers(1))[0]?.status).toBe(200)
-      const held = running.answers.filter(({ route }) => route === '/held')
-      expect(held.map(({ status, aborted }) => [status, aborted])).toEqual([
-        [200, false],
-        [0, true],
-        [200, false],
-      ])
-      expect([one.waiting(), running.server.inFlight()]).toEqual([0, 0])
-      for (const { socket } of [first, next]) socket.destroy()
-    })
+    const held = request('GET /core/held', [key])
+    const first = await send(held)
+    await when(() => running.server.inFlight() === 1)
+    const gone = await send(held)
+    await when(() => one.waiting() === 1)
+    const next = await send(held)
+    await when(() => one.waiting() === 2)
+    gone.socket.resetAndDestroy()
+    await gone.ended
+    await tell(request('GET /core/status'))
+    running.gate.open()
+    for (const client of [first, next]) expect((await client.answers(1))[0]?.status).toBe(200)
+    const answers = running.answers.filter(({ route }) => route === '/held')
+    expect(answers.map(({ status, aborted }) => [status, aborted])).toEqual([
+      [200, false],
+      [0, true],
+      [200, false],
+    ])
+    expect([one.waiting(), running.server.inFlight()]).toEqual([0, 0])
   })
 })
 

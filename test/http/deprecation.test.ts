@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { coreRoutes } from '../../src/api/core-table.js'
 import { docsPage } from '../../src/http/docs/docs-page.js'
 import { openApiDocument } from '../../src/http/docs/openapi.js'
-import { ask, type RawAnswer, rawClient, request } from './raw.js'
+import { ask, type RawAnswer, request } from './raw.js'
 import { goodKey, linksKey, type Running, start, stop, tableApi } from './table.js'
 
 const key = `apikey: ${goodKey}`
@@ -10,7 +9,7 @@ const small = '{"kind":"small","large":"x"}'
 let running: Running
 let port = 0
 beforeAll(async () => {
-  running = await start({ bodyDeadlineMs: 1500 })
+  running = await start({ bodyDeadlineMs: 300 })
   port = running.server.port
 })
 afterAll(() => stop(running))
@@ -81,13 +80,6 @@ describe('a deprecated route', () => {
       expect(announced(await ask(port, request(line, [key])))).toEqual([undefined, undefined, undefined])
     }
   })
-
-  it('closes the connection after a malformed head', async () => {
-    const client = await rawClient(port)
-    await client.send(request('POST /core/old/ann', [key, 'Content-Length: 3abc']) + request('GET /core/status'))
-    await client.ended
-    expect((await client.answers(9)).length).toBeLessThanOrEqual(1)
-  })
 })
 
 describe('documents', () => {
@@ -109,17 +101,5 @@ describe('documents', () => {
     }
     const page = docsPage(tableApi, about)
     expect(page.match(/deprecated, served until 2040-01-02/g)).toHaveLength(1)
-  })
-
-  it('of the core API mark only the legacy endpoints, none with an end before its deprecation', () => {
-    const leaving = coreRoutes.filter((row) => row.deprecated !== undefined)
-    expect(leaving.map(({ method, path }) => `${method} ${path}`)).toEqual([
-      'post /user-verify/{userRef}',
-      'post /user-action/{userRef}',
-      'delete /user-delete/{userRef}',
-      'post /feedback/{authenticationId}',
-    ])
-    for (const { deprecated } of leaving)
-      expect(deprecated?.sunset.getTime()).toBeGreaterThan(+(deprecated?.since ?? 0))
   })
 })

@@ -9,6 +9,7 @@ it('writes a time as toISOString does, in any order of times', () => {
     fc.property(second, ms, (at, part) => {
       expect(isoTime(at + part)).toBe(new Date(at + part).toISOString())
     }),
+    { seed: 20261129 },
   )
   expect(() => isoTime(Number.NaN)).toThrow(RangeError)
 })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { routesFor } from '../../src/http/route.js'
-import { goodKey, type Running, type Services, start } from './table.js'
+import { goodKey, nothing, ROW, type Running, type Services, start } from './table.js'
 
 /** A request that the server has parsed and answered with success. */
 export interface Served {
@@ -18,31 +18,20 @@ export interface Marked {
 /** Starts a server that accepts any body, answers every request with its mark, and records the served requests. */
 export async function startMarked(): Promise<Marked> {
   const served: Served[] = []
-  const route = routesFor<Services>()
-  const nothing = z.object({})
   const common = {
+    ...ROW,
     path: '/users/{userRef}',
-    summary: 'Say the mark',
-    countedAs: 'bootstrap',
-    needsKey: true,
-    needsSession: false,
     params: z.object({ userRef: z.string() }),
-    query: nothing,
     headers: z.object({ 'X-Forwarded-For': z.string().optional() }),
     replies: { 200: z.object({ userRef: z.string() }) },
-    refuses: [],
   } as const
-  const say = (userRef: string, headers: z.infer<typeof common.headers>) => {
+  const say = async (userRef: string, headers: z.infer<typeof common.headers>) => {
     served.push({ mark: userRef, passedOn: headers['X-Forwarded-For'] !== undefined })
-    return Promise.resolve({ status: 200, payload: { userRef } })
+    return { status: 200 as const, payload: { userRef } }
   }
+  const route = routesFor<Services>()
   const routes = [
-    route({
-      ...common,
-      method: 'get',
-      body: { kind: 'none' },
-      handle: ({ params, headers }) => say(params.userRef, headers),
-    }),
+    route({ ...common, method: 'get', handle: ({ params, headers }) => say(params.userRef, headers) }),
     route({
       ...common,
       method: 'put',

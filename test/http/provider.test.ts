@@ -44,17 +44,8 @@ describe('metrics', () => {
   it('count requests by template and status class, time them, and name build and provider', async () => {
     const provider = loadProvider()
     const metrics = createMetrics({ version: '1.2.3', provider })
-    const answered = {
-      requestId: 'r',
-      api: 'core',
-      route: '/users/{userRef}',
-      countedAs: 'bootstrap',
-      method: 'get',
-      status: 200,
-      durationMs: 3,
-      organizationId: 'org-1',
-      aborted: false,
-    } as const
+    const counted = { requestId: 'r', api: 'core', route: '/users/{userRef}', countedAs: 'bootstrap' } as const
+    const answered = { ...counted, method: 'get', status: 200, durationMs: 3, organizationId: 'org-1', aborted: false }
     metrics.onAnswer(answered)
     metrics.onAnswer({ ...answered, method: 'brew', status: 0 })
     const text = await metrics.text()

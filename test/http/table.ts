@@ -6,16 +6,7 @@ import { serve } from '../../src/http/server.js'
 import type { Answered, PlainEndpoint, Server, ServerNeeds } from '../../src/http/server-types.js'
 
 /** A gate: handlers of `/held` wait until the test opens it. */
-interface Gate {
-  readonly opened: Promise<void>
-  open(): void
-}
-
-export interface Services {
-  readonly gate: Gate
-}
-
-export function makeGate(): Gate {
+export function makeGate() {
   let open = () => {}
   const opened = new Promise<void>((resolve) => {
     open = resolve
@@ -23,37 +14,44 @@ export function makeGate(): Gate {
   return { opened, open: () => open() }
 }
 
+export interface Services {
+  readonly gate: ReturnType<typeof makeGate>
+}
+
 const route = routesFor<Services>()
-const nothing = z.object({})
+export const nothing = z.object({})
+/** Fields that most rows share. */
+export const ROW = {
+  summary: 'Do it',
+  countedAs: 'other',
+  lane: 'core',
+  needsKey: true,
+  needsSession: false,
+  params: nothing,
+  query: nothing,
+  body: { kind: 'none' },
+  refuses: [],
+} as const
 
 /** A small route table with every kind of route. */
 export const tableRoutes = [
   route({
+    ...ROW,
     method: 'get',
     path: '/status',
-    summary: 'Tell how the service is',
-    countedAs: 'other',
     lane: null,
     needsKey: false,
-    needsSession: false,
-    params: nothing,
-    query: nothing,
-    body: { kind: 'none' },
     replies: { 200: z.object({ status: z.enum(['OK', 'NOK']) }) },
-    refuses: [],
     handle: async () => ({ status: 200, payload: { status: 'OK' } }),
   }),
   route({
+    ...ROW,
     method: 'get',
     path: '/users/{userRef}',
-    summary: 'Say what came',
-    description: 'Gives back the decoded parameter, or a shell of status 404 for `nobody`.',
     countedAs: 'bootstrap',
-    needsKey: true,
-    needsSession: false,
+    lane: 'bootstrap',
     params: z.object({ userRef: z.string().max(128) }),
     query: z.object({ member_ref: z.string().optional(), limit: z.coerce.number().int().max(100).optional() }),
-    body: { kind: 'none' },
     replies: {
       200: z.object({ userRef: z.string(), member: z.string().nullable() }),
       404: z.object({ userRef: z.string() }),
@@ -69,14 +67,13 @@ export const tableRoutes = [
           },
   }),
   route({
+    ...ROW,
     method: 'post',
     path: '/users/{userRef}/typing-patterns',
-    summary: 'Count the bytes of a pattern',
     countedAs: 'enroll',
-    needsKey: true,
+    lane: 'enroll',
     needsSession: true,
     params: z.object({ userRef: z.string() }),
-    query: nothing,
     body: {
       kind: 'bytes',
       maxBytes: 512 * 1024,
@@ -87,15 +84,9 @@ export const tableRoutes = [
     handle: async ({ body, session }) => ({ status: 200, payload: { bytes: body.byteLength, session } }),
   }),
   route({
+    ...ROW,
     method: 'put',
     path: '/words',
-    summary: 'Take a small JSON document',
-    countedAs: 'other',
-    lane: 'core',
-    needsKey: true,
-    needsSession: false,
-    params: nothing,
-    query: nothing,
     body: {
       kind: 'json',
       schema: z.object({ word: z.string().min(2).max(40), more: z.unknown().optional() }),
@@ -105,31 +96,18 @@ export const tableRoutes = [
     handle: async ({ body }) => ({ status: 200, payload: { keys: Object.keys(body) } }),
   }),
   route({
+    ...ROW,
     method: 'post',
     path: '/words/optional',
-    summary: 'Take a document or none',
-    countedAs: 'other',
-    lane: 'core',
-    needsKey: true,
-    needsSession: false,
-    params: nothing,
-    query: nothing,
     body: { kind: 'json', optional: true, schema: z.object({ validity: z.int().optional() }) },
     replies: { 201: z.object({ validity: z.int().nullable() }) },
-    refuses: [],
     handle: async ({ body }) => ({ status: 201, payload: { validity: body.validity ?? null } }),
   }),
   route({
+    ...ROW,
     method: 'delete',
     path: '/words/{word}',
-    summary: 'Fail as a bug does',
-    countedAs: 'other',
-    lane: 'core',
-    needsKey: true,
-    needsSession: false,
     params: z.object({ word: z.string() }),
-    query: nothing,
-    body: { kind: 'none' },
     replies: { 200: nothing },
     refuses: ['internal'],
     handle: async ({ params }) => {
@@ -138,38 +116,25 @@ export const tableRoutes = [
     },
   }),
   route({
+    ...ROW,
     method: 'get',
     path: '/held',
-    summary: 'Wait for the gate',
-    countedAs: 'other',
-    lane: 'core',
-    needsKey: true,
-    needsSession: false,
-    params: nothing,
-    query: nothing,
-    body: { kind: 'none' },
     replies: { 200: nothing },
-    refuses: [],
     handle: async ({ services }) => {
       await services.gate.opened
       return { status: 200, payload: {} }
     },
   }),
   route({
+    ...ROW,
     method: 'post',
     path: '/old/{userRef}',
-    summary: 'Do as before',
-    countedAs: 'other',
-    lane: 'core',
-    needsKey: true,
-    needsSession: false,
     deprecated: {
       since: new Date('2020-01-02T03:04:05Z'),
       sunset: new Date('2040-01-02T03:04:05Z'),
       successor: (body) => (body?.kind === 'small' ? '/users/{userRef}/small' : '/users/{userRef}'),
     },
     params: z.object({ userRef: z.string().max(16) }),
-    query: nothing,
     body: {
       kind: 'json-around-bytes',
       field: 'large',
@@ -186,18 +151,10 @@ export const tableRoutes = [
     },
   }),
   route({
+    ...ROW,
     method: 'get',
     path: '/archive',
-    summary: 'Download a file',
-    countedAs: 'other',
-    lane: 'core',
-    needsKey: true,
-    needsSession: false,
-    params: nothing,
-    query: nothing,
-    body: { kind: 'none' },
     replies: { 200: z.file() },
-    refuses: [],
     handle: async () => ({
       status: 200,
       payload: {},
@@ -226,7 +183,7 @@ export interface Running {
   readonly answers: Answered[]
   /** Every logged line, as JSON text. */
   readonly lines: string[]
-  readonly gate: Gate
+  readonly gate: Services['gate']
   degraded: string | null
 }
 

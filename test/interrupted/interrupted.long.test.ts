@@ -1,10 +1,10 @@
-import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { redisIsHere } from '../faults/flushed-redis.js'
 import { until } from '../patience.js'
+import { startChild } from '../servers/child.js'
 
 const root = new URL('../..', import.meta.url).pathname
 const CONFIG = 'test/interrupted/vitest.config.ts'
@@ -33,11 +33,11 @@ async function endlessRun() {
   const folder = mkdtempSync(join(tmpdir(), 'keystride-interrupted-'))
   const file = join(folder, 'worker')
   const { TEST_DATABASE_URL: _, REDIS_URL: __, VITEST: ___, ...env } = process.env
-  const main = spawn(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', '--config', CONFIG], {
+  const run = ['node_modules/vitest/vitest.mjs', 'run', '--config', CONFIG]
+  const main = startChild('setsid', [process.execPath, ...run], {
     cwd: root,
     env: { ...env, INTERRUPTED_FILE: file },
     stdio: 'ignore',
-    detached: true,
   })
   await until(() => existsSync(file) || main.exitCode !== null, 'start')
   return {
@@ -60,6 +60,9 @@ const hasServers = process.platform === 'linux' && redisIsHere()
 describe.skipIf(!hasServers)('a run of tests that is interrupted', () => {
   it.each(WAYS)('leaves no process behind: %s', async (_, interrupt) => {
     const run = await endlessRun()
+    onTestFinished(() => {
+      if (programsOf(run.leader).length > 0) process.kill(-run.leader, 'SIGKILL')
+    })
     const servers = programsOf(run.leader).filter((name) => ['redis-server', 'postgres'].includes(name))
     expect(servers.sort()).toEqual(['postgres', 'postgres', 'redis-server', 'redis-server'])
     interrupt(run)

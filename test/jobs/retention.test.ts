@@ -111,25 +111,12 @@ describe('retention', () => {
     const now = Date.UTC(2040, 0, 15)
     const retention = postgresRetention(database)
     await retention.makeAhead(0, now)
-    let release = () => {}
-    const held = new Promise<void>((resolve) => {
-      release = resolve
-    })
-    let reading = () => {}
-    const begun = new Promise<void>((resolve) => {
-      reading = resolve
-    })
-    const reader = database.scoped(org, async (sql) => {
-      await sql`select count(*) from keystride.authentication`
-      reading()
-      await held
-    })
-    await begun
     const later = now + 500 * DAY_MS
-    await expect(retention.dropOld(KEPT_DAYS, later)).rejects.toThrow()
-    expect(await partitions()).toContain('authentication_2040_01')
-    release()
-    await reader
+    await database.scoped(org, async (sql) => {
+      await sql`select count(*) from keystride.authentication`
+      await expect(retention.dropOld(KEPT_DAYS, later)).rejects.toThrow()
+      expect(await partitions()).toContain('authentication_2040_01')
+    })
     expect(await retention.dropOld(KEPT_DAYS, later)).toBeGreaterThan(0)
     expect(await partitions()).not.toContain('authentication_2040_01')
   })
@@ -175,14 +162,8 @@ describe('retention', () => {
     })
     await round(now)
     const tables = [
-      'replay_mark',
-      'refused_pattern',
-      'attempt_count',
-      'attempt_day',
-      'admin_action',
-      'request_log',
-      'session',
-      'profile_link',
+      ...['replay_mark', 'refused_pattern', 'attempt_count', 'attempt_day', 'admin_action'],
+      ...['request_log', 'session', 'profile_link'],
     ]
     expect(await Promise.all(tables.map(rows))).toEqual(tables.map(() => 1))
     const refused = await database.asSystem(

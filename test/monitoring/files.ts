@@ -6,30 +6,19 @@ import { parse } from 'yaml'
 export const pathOf = (file: string): string => fileURLToPath(new URL(`../../${file}`, import.meta.url))
 export const read = (file: string): string => readFileSync(pathOf(file), 'utf8')
 
-interface Panel {
-  readonly id: number
-  readonly type: string
-  readonly title: string
-  readonly description?: string
-  readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number }
-  readonly datasource?: { readonly uid: string }
-  readonly targets?: readonly { readonly refId: string; readonly expr: string }[]
-  readonly fieldConfig?: { readonly defaults: { readonly unit?: string } }
-}
-
 interface Dashboard {
-  readonly schemaVersion: number
-  readonly templating: { readonly list: readonly { readonly name: string; readonly type: string }[] }
-  readonly panels: readonly Panel[]
+  readonly panels: readonly {
+    readonly id: number
+    readonly title: string
+    readonly targets?: readonly { readonly refId: string; readonly expr: string }[]
+  }[]
 }
 
 export const dashboard = (): Dashboard => JSON.parse(read('deploy/grafana/keystride.json'))
 
 interface Rule {
   readonly alert?: string
-  readonly record?: string
   readonly expr: string
-  readonly for?: string
   readonly labels?: Readonly<Record<string, string>>
   readonly annotations?: Readonly<Record<string, string>>
 }

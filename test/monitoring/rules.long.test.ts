@@ -1,39 +1,27 @@
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { parse } from 'yaml'
+import { stringify } from 'yaml'
 import { promtool, whyNoPromtool } from '../servers/promtool.js'
 import { metricsIn, pathOf, read, rules, servedMetrics } from './files.js'
 
 const TESTS = ['keystride.test.yml', 'keystride-days.test.yml'] as const
-const inFolder = (file: string) => `deploy/prometheus/${file}`
+const inFolder = (file: string) => pathOf(`deploy/prometheus/${file}`)
 const all = rules().groups.flatMap((group) => group.rules)
 const alerts = all.flatMap((rule) => (rule.alert === undefined ? [] : [{ ...rule, alert: rule.alert }]))
-const names = alerts.map(({ alert }) => alert)
-
-interface Checked {
-  readonly expr: string
-  readonly exp_samples: readonly unknown[]
-}
-const checks = TESTS.flatMap((file) =>
-  (parse(read(inFolder(file))).tests as { promql_expr_test: Checked[] }[]).flatMap((test) => test.promql_expr_test),
-)
-const tested = checks.map(({ expr, exp_samples }) => ({
-  alert: /^ALERTS\{alertname="(\w+)", alertstate="firing"\}$/.exec(expr)?.[1],
-  fires: exp_samples.length > 0,
-}))
 
 describe('deploy/prometheus/keystride.rules.yml', () => {
   it('uses only metrics that are served', () => {
     const served = servedMetrics()
-    const strange = all.flatMap(({ expr }) => metricsIn(expr)).filter((name) => !served.includes(name))
-    expect(strange).toEqual([])
     expect(served).toContain('keystride_degraded')
+    expect(all.flatMap(({ expr }) => metricsIn(expr)).filter((name) => !served.includes(name))).toEqual([])
   })
 
   it('has for every alert a severity, a summary, what to do, and a section of a document that exists', () => {
     for (const { alert, labels, annotations = {} } of alerts) {
       expect(['page', 'ticket'], alert).toContain(labels?.severity)
-      expect(annotations.summary, alert).toMatch(/^[A-Z].{20,}[^.]$/)
-      expect(annotations.description, alert).toMatch(/^[A-Z].{40,}\.$/)
+      expect([annotations.summary, annotations.description], alert).not.toContain(undefined)
       const [file = '', anchor] = annotations.runbook?.split('#') ?? []
       const anchors = [...read(file).matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
         title.toLowerCase().replaceAll(' ', '-'),
@@ -41,37 +29,43 @@ describe('deploy/prometheus/keystride.rules.yml', () => {
       expect(anchors, alert).toContain(anchor)
     }
   })
-
-  it('has tests in which each alert fires, and tests in which it is silent', () => {
-    const withTest = (fires: boolean) =>
-      [...new Set(tested.filter((one) => one.fires === fires).map(({ alert }) => alert))].sort()
-    expect(withTest(true)).toEqual([...names].sort())
-    expect(withTest(false)).toEqual([...names].sort())
-  })
 })
 
-describe('promtool', () => {
-  const why = whyNoPromtool()
-  if (why !== null) console.warn(`\n*** ${why} ***\n`)
+const why = whyNoPromtool()
+if (why !== null) console.warn(`\n*** ${why} ***\n`)
 
-  it.skipIf(why !== null)('finds no fault in the rules and in the example configuration', () => {
-    for (const [kind, file] of [
-      ['rules', 'keystride.rules.yml'],
-      ['config', 'prometheus.yml'],
-    ] as const)
-      expect(promtool(['check', kind, pathOf(inFolder(file))])).toMatchObject({
-        status: 0,
-        output: expect.stringContaining('SUCCESS'),
-      })
-    expect(promtool(['check', 'rules', pathOf('package.json')]).status).not.toBe(0)
+describe.skipIf(why !== null)('promtool', () => {
+  const succeeds = { status: 0, output: expect.stringContaining('SUCCESS') }
+
+  it('finds no fault in the rules and in the example configuration', () => {
+    expect(promtool(['check', 'rules', inFolder('keystride.rules.yml')])).toMatchObject(succeeds)
+    expect(promtool(['check', 'config', inFolder('prometheus.yml')])).toMatchObject(succeeds)
   })
 
-  it.skipIf(why !== null).each(TESTS)(
-    'passes %s',
-    (file) => {
-      const { status, output } = promtool(['test', 'rules', pathOf(inFolder(file))])
-      expect({ status, output }).toMatchObject({ status: 0, output: expect.stringContaining('SUCCESS') })
-    },
-    120_000,
-  )
+  it.each(TESTS)('passes %s', (file) => {
+    expect(promtool(['test', 'rules', inFolder(file)])).toMatchObject(succeeds)
+  })
+
+  /** Runs all tests on rules whose alerts have this expression instead; returns the alerts of the tests that fail. */
+  function failuresIf(expr: string): string[] {
+    const folder = mkdtempSync(join(tmpdir(), 'keystride-rules-'))
+    const groups = rules().groups.map((group) => ({
+      ...group,
+      rules: group.rules.map((rule) => (rule.alert === undefined ? rule : { ...rule, expr })),
+    }))
+    writeFileSync(join(folder, 'keystride.rules.yml'), stringify({ groups }))
+    const failed = TESTS.flatMap((file) => {
+      copyFileSync(inFolder(file), join(folder, file))
+      const { output } = promtool(['test', 'rules', join(folder, file)])
+      return [...output.matchAll(/expr: "ALERTS\{alertname=\\"(\w+)\\"/g)].map(([, name]) => name ?? '')
+    })
+    rmSync(folder, { recursive: true, force: true })
+    return [...new Set(failed)].sort()
+  }
+
+  it('fails the tests of each alert that never fires, and of each that always fires', () => {
+    const names = alerts.map(({ alert }) => alert).sort()
+    expect(failuresIf('vector(1) == 2')).toEqual(names)
+    expect(failuresIf('vector(1)')).toEqual(names)
+  })
 })

@@ -1,13 +1,12 @@
 import { readFileSync } from 'node:fs'
-import { createServer } from 'node:http'
+import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type Authentication, createAgent, type VerifyOptions } from '@keystride/agent'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { freePort } from '../../src/storage/postgres/embedded/embedded-running.js'
 import { wirePattern } from '../../src/typist/made-up-person.js'
 import { enroll, stranger, text } from '../api/enrolled.js'
-import { freshDatabase } from '../servers/database.js'
-import { startService, type TestService } from '../service.js'
+import { sharedService, type TestService } from '../service.js'
 import { type DotnetAgent, hasMono, startDotnetAgent } from './mono.js'
 
 interface Answer {
@@ -134,8 +133,7 @@ describe.each(IMPLEMENTATIONS)('the agent in $name, on the vectors', ({ verify }
       response.writeHead(answer.status ?? 200, headers)
       response.end(noBody ? undefined : (answer.text ?? JSON.stringify(answer.json)))
     })
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    url = await listen(server)
     closed = `http://127.0.0.1:${await freePort()}`
     close = () => {
       server.closeAllConnections()
@@ -178,16 +176,9 @@ describe.each(IMPLEMENTATIONS)('the agent in $name, on the vectors', ({ verify }
 
 describe.each(IMPLEMENTATIONS)('the agent in $name, against the service', ({ name, verify }) => {
   let service: TestService
-  let stop: () => Promise<void>
   beforeAll(async () => {
-    const database = await freshDatabase()
-    service = await startService(database.url)
-    stop = async () => {
-      await service.close()
-      await database.drop()
-    }
+    service = await sharedService()
   })
-  afterAll(async () => stop())
 
   const ask = (userRef: string, pattern: unknown, more: Partial<Asked> = {}) =>
     verify({
@@ -214,8 +205,7 @@ describe.each(IMPLEMENTATIONS)('the agent in $name, against the service', ({ nam
     expect(await codeOf('nobody', good)).toBe(205)
     expect(await codeOf('ann', good, { url: `${service.core.replace(/\/core$/, '')}/auth` })).toBe(206)
     const other = createServer((_, response) => response.end('hello'))
-    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
-    expect(await codeOf('ann', good, { url: `http://127.0.0.1:${(other.address() as AddressInfo).port}` })).toBe(206)
+    expect(await codeOf('ann', good, { url: await listen(other) })).toBe(206)
     other.closeAllConnections()
     other.close()
     expect(await codeOf('ann', good, { url: 'core.example.org' })).toBe(207)
@@ -253,23 +243,17 @@ describe.each(IMPLEMENTATIONS)('the agent in $name, against the service', ({ nam
 })
 
 describe('the agent never rejects', () => {
-  const cyclic: Record<string, unknown> = {}
-  cyclic.self = cyclic
-  const throwing = {
-    get kevt(): never {
-      throw new Error('no')
-    },
-  }
-  it.each([
-    ['a cyclic pattern', cyclic],
-    ['a pattern that throws', throwing],
-    ['a pattern with a BigInt', { kevt: 1n }],
-    ['a function', () => {}],
-    ['undefined', undefined],
-    ['a symbol', Symbol('pattern')],
-  ])('%s: 203', async (_, pattern) => {
+  it('a pattern that is none: 203', async () => {
+    const cyclic: Record<string, unknown> = {}
+    cyclic.self = cyclic
+    const throwing = {
+      get kevt(): never {
+        throw new Error('no')
+      },
+    }
     const agent = createAgent({ url: 'http://127.0.0.1:9', apikey: 'a-key' })
-    expect((await agent.verify('ann', pattern)).code).toBe(203)
+    for (const pattern of [cyclic, throwing, { kevt: 1n }, () => {}, undefined, Symbol('pattern')])
+      expect((await agent.verify('ann', pattern)).code, typeof pattern).toBe(203)
   })
 
   it('wrong arguments of JavaScript', async () => {
@@ -286,8 +270,7 @@ describe('the agent never rejects', () => {
 
   it('a verify that its caller ends: 201', async () => {
     const silent = createServer(() => {})
-    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
-    const agent = createAgent({ url: `http://127.0.0.1:${(silent.address() as AddressInfo).port}`, apikey: 'a-key' })
+    const agent = createAgent({ url: await listen(silent), apikey: 'a-key' })
     const ending = new AbortController()
     const result = agent.verify('ann', patternOf('typed'), { signal: ending.signal })
     silent.once('request', () => ending.abort())
@@ -300,11 +283,16 @@ describe('the agent never rejects', () => {
   it.runIf(hasMono)('null arguments of .NET', async () => {
     dotnet ??= startDotnetAgent()
     const rest = { timeoutMs: 1000 }
-    const pattern = JSON.stringify(patternOf('typed'))
-    const url = 'http://127.0.0.1:9'
+    const called = { ...rest, url: 'http://127.0.0.1:9', apikey: 'a-key' }
     expect(await dotnet.verify(rest)).toMatchObject({ code: 207 })
-    expect(await dotnet.verify({ ...rest, url })).toMatchObject({ code: 202 })
-    expect(await dotnet.verify({ ...rest, url, apikey: 'a-key', pattern })).toMatchObject({ code: 210 })
-    expect(await dotnet.verify({ ...rest, url, apikey: 'a-key', userRef: 'ann' })).toMatchObject({ code: 203 })
+    expect(await dotnet.verify({ ...rest, url: called.url })).toMatchObject({ code: 202 })
+    expect(await dotnet.verify({ ...called, pattern: JSON.stringify(patternOf('typed')) })).toMatchObject({ code: 210 })
+    expect(await dotnet.verify({ ...called, userRef: 'ann' })).toMatchObject({ code: 203 })
   })
 })
+
+/** The address of a server that listens from now on. */
+async function listen(server: Server): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}

@@ -11,8 +11,7 @@ import { bodySchemaOf, documentedPath, headerParametersOf, parametersOf } from '
 import { sampleOf } from '../../src/http/docs/schema-text.js'
 import type { Route } from '../../src/http/route.js'
 import { recordedAnswers } from '../../src/wiring/endpoints.js'
-import { freshDatabase } from '../servers/database.js'
-import { startService } from '../service.js'
+import { sharedService } from '../service.js'
 
 const APIS: readonly (readonly [name: string, rows: readonly Route<never>[]])[] = [
   ['core', coreRoutes],
@@ -99,15 +98,10 @@ beforeAll(async () => {
   // Below the root, so that the import of the client resolves.
   mkdirSync(join(root, 'build'), { recursive: true })
   folder = mkdtempSync(join(root, 'build', 'client-'))
-  const service = await startService((await freshDatabase()).url)
-  for (const [api, path] of [
-    ['core', 'core'],
-    ['links', 'auth'],
-    ['dashboard', 'dashboard'],
-  ] as const)
-    served.set(api, await (await fetch(`${service.core.replace(/core$/, path)}/openapi.json`)).text())
-  await service.close()
-}, 60_000)
+  const { core, auth } = await sharedService()
+  for (const [api, address] of Object.entries({ core, links: auth, dashboard: core.replace(/core$/, 'dashboard') }))
+    served.set(api, await (await fetch(`${address}/openapi.json`)).text())
+})
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 /** The lines of types without comments: the client leaves out the recorded answers. */
@@ -150,4 +144,4 @@ it('a program that calls every route with the client compiles, and wrong calls d
     ])
   expect(wrong).toEqual([])
   expect(program.match(/ => (core|links|dashboard)\./g)).toHaveLength(APIS.flatMap(([, rows]) => rows).length)
-}, 120_000)
+})

@@ -4,8 +4,7 @@ import { createKeystride, KeystrideError, type SignIn, type SignInInput } from '
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { person } from '../../src/typist/made-up-person.js'
 import { enroll, text } from '../api/enrolled.js'
-import { freshDatabase } from '../servers/database.js'
-import { startService, type TestService } from '../service.js'
+import { sharedService, type TestService } from '../service.js'
 
 const caught = async (call: Promise<unknown>): Promise<KeystrideError> => {
   const error = await call.then(
@@ -94,12 +93,11 @@ describe('the client, against a server of the test', () => {
     expect(asked).toHaveLength(3)
   })
 
-  it('waits as long as Retry-After says, at most the maximum, and a quarter more', async () => {
+  it('waits as long as Retry-After says, at most the maximum', async () => {
     replies = [busy(503, '3600'), done]
     const before = performance.now()
     await client({ retry: { maxWaitMs: 200 } }).core.get('/status')
-    const tookMs = performance.now() - before
-    expect(tookMs).toBeGreaterThanOrEqual(195)
+    expect(performance.now() - before).toBeGreaterThanOrEqual(195)
   })
 
   it('never repeats a POST, PUT or PATCH, nor a call that failed otherwise', async () => {
@@ -150,37 +148,20 @@ describe('the client, against a server of the test', () => {
   const reasonOf = (signal: AbortSignal) =>
     new Promise((resolve) => signal.addEventListener('abort', () => resolve(signal.reason)))
 
-  it.each([
-    'login.example.org',
-    'ftp://login.example.org',
-    'https://a:b@login.example.org',
-    'https://login.example.org/?x=1',
-  ])('refuses the address %s', (wrong) => {
-    expect(() => createKeystride({ url: wrong, apikey: 'key' })).toThrow(/url must be http\(s\):\/\/host/)
-  })
-
-  it('refuses an empty key', () => {
+  it('refuses an empty key, and an address that is no http(s)://host', () => {
     expect(() => createKeystride({ url, apikey: '' })).toThrow(TypeError)
+    for (const wrong of ['login.example.org', 'ftp://a.example', 'https://a:b@a.example', 'https://a.example/?x=1'])
+      expect(() => createKeystride({ url: wrong, apikey: 'key' })).toThrow(/url must be http\(s\):\/\/host/)
   })
 })
 
 describe('the sign-in of the client, against the service', () => {
   let service: TestService
-  let stop: () => Promise<void>
   beforeAll(async () => {
-    const database = await freshDatabase()
-    service = await startService(database.url)
-    stop = async () => {
-      await service.close()
-      await database.drop()
-    }
+    service = await sharedService()
   })
-  afterAll(async () => stop())
-  const signIn = (input: Omit<SignInInput, 'ip'>) =>
-    createKeystride({ url: service.core.replace(/\/core$/, ''), apikey: service.apikey }).signIn({
-      ip: '192.0.2.9',
-      ...input,
-    })
+  const signIn = (input: Omit<SignInInput, 'ip'>, { apikey }: { readonly apikey: string } = service) =>
+    createKeystride({ url: service.core.replace(/\/core$/, ''), apikey }).signIn({ ip: '192.0.2.9', ...input })
 
   it('lets a person of a shared account name the member, and signs that member in', async () => {
     await service.call('POST', '/users/desk', { body: { type: 'generic', member_ref: 'bob' } })
@@ -213,65 +194,39 @@ describe('the sign-in of the client, against the service', () => {
   })
 
   it('throws where the service cannot decide', async () => {
-    const wrong = createKeystride({ url: service.core.replace(/\/core$/, ''), apikey: 'wrong' })
-    expect(await caught(wrong.signIn({ userRef: 'ann', ip: '192.0.2.9' }))).toMatchObject({ status: 401 })
+    expect(await caught(signIn({ userRef: 'ann' }, { apikey: 'wrong' }))).toMatchObject({ status: 401 })
     const away = createKeystride({ url: 'http://127.0.0.1:9', apikey: 'key' })
     expect(await caught(away.signIn({ userRef: 'ann', ip: '192.0.2.9' }))).toMatchObject({ reason: 'no-answer' })
   })
-})
 
-describe('the sign-in of the client, under a policy with hours between the patterns of an enrollment', () => {
-  let service: TestService
-  let stop: () => Promise<void>
-  beforeAll(async () => {
-    const database = await freshDatabase()
-    service = await startService(database.url)
-    const policy = (await service.dashboard('GET', '/default-policy')).json.data
-    await service.dashboard('PUT', `/policies/${policy.id}`, {
-      body: { ...policy, enrollment: { minHoursBetween: 20 } },
-    })
-    stop = async () => {
-      await service.close()
-      await database.drop()
-    }
+  it('is locked if an administrator locks the person meanwhile', async () => {
+    const who = person(9101)
+    let result: SignIn = await signIn({ userRef: 'bea' })
+    expect(result.kind).toBe('enroll')
+    await service.dashboard('POST', '/users/bea/actions', { body: { action: 'lock' } })
+    for (let tries = 0; result.kind === 'enroll' && tries < 5; tries++)
+      result = await signIn({ userRef: 'bea', pattern: who.types(text(tries), tries), state: result.state })
+    expect(result).toMatchObject({ kind: 'locked', until: null })
   })
-  afterAll(async () => stop())
 
-  it('says when to come back after a stored pattern, and again to a person who comes too early', async () => {
-    const client = createKeystride({ url: service.core.replace(/\/core$/, ''), apikey: service.apikey })
+  it('says when to come back where the policy wants hours between patterns, and again if one comes too early', async () => {
+    const policy = (await service.dashboard('GET', '/default-policy')).json.data
+    const body = { ...policy, enrollment: { minHoursBetween: 20 } }
+    await service.dashboard('PUT', `/policies/${policy.id}`, { body })
     const who = person(9100)
     let typed = 0
-    /** Signs in anew, and types until a pattern is not taken for a machine's. */
-    const visit = async (): Promise<SignIn> => {
-      let result = await client.signIn({ userRef: 'ann', ip: '192.0.2.9' })
-      while (result.kind === 'enroll') {
-        const pattern = who.types(text(++typed), typed)
-        result = await client.signIn({ userRef: 'ann', ip: '192.0.2.9', pattern, state: result.state })
-      }
-      return result
-    }
     for (let visits = 0; visits < 2; visits++) {
-      const result = await visit()
+      let result = await signIn({ userRef: 'dan' })
+      // A made-up person is sometimes taken for a machine, and types again.
+      while (result.kind === 'enroll' && ++typed < 20)
+        result = await signIn({ userRef: 'dan', pattern: who.types(text(typed), typed), state: result.state })
       expect(result).toEqual({ kind: 'later', retryAfterSeconds: expect.any(Number), until: expect.any(String) })
       if (result.kind !== 'later') continue
       expect(result.retryAfterSeconds).toBeGreaterThan(19 * 3600)
       expect(result.retryAfterSeconds).toBeLessThanOrEqual(20 * 3600)
-      expect(Math.abs(Date.parse(result.until) - Date.now() - result.retryAfterSeconds * 1000)).toBeLessThan(60_000)
+      expect(Date.parse(result.until)).toBeLessThanOrEqual(Date.now() + result.retryAfterSeconds * 1000)
     }
-    expect((await service.bootstrap('ann')).json).toMatchObject({ biometricStatus: 'in-progress', nPatternsRef: 1 })
-  })
-
-  it('is locked if an administrator locks the person meanwhile', async () => {
-    const client = createKeystride({ url: service.core.replace(/\/core$/, ''), apikey: service.apikey })
-    const who = person(9101)
-    let result: SignIn = await client.signIn({ userRef: 'bea', ip: '192.0.2.9' })
-    expect(result.kind).toBe('enroll')
-    await service.dashboard('POST', '/users/bea/actions', { body: { action: 'lock' } })
-    for (let tries = 0; result.kind === 'enroll' && tries < 5; tries++) {
-      const pattern = who.types(text(tries), tries)
-      result = await client.signIn({ userRef: 'bea', ip: '192.0.2.9', pattern, state: result.state })
-    }
-    expect(result).toMatchObject({ kind: 'locked', until: null })
+    expect((await service.bootstrap('dan')).json).toMatchObject({ biometricStatus: 'in-progress', nPatternsRef: 1 })
   })
 })
 
@@ -347,29 +302,23 @@ describe('the sign-in of the client, by the answer of verify', () => {
 
   it('is blocked until a lock ends', async () => {
     const blocked = { ...authentication, recommendedAction: 'block' }
+    const before = Date.now()
     const result = await resultOf({ ...rejected, authentication: blocked, nextAttempt: next('locked', 30) })
     expect(result).toMatchObject({ kind: 'blocked', reason: '', next: { mode: 'locked', retryAfterSeconds: 30 } })
     const ends = 'next' in result && result.next.mode === 'locked' ? Date.parse(result.next.until ?? '') : 0
-    expect(Math.abs(ends - Date.now() - 30_000)).toBeLessThan(5_000)
+    expect(ends).toBeGreaterThanOrEqual(before + 30_000)
+    expect(ends).toBeLessThanOrEqual(Date.now() + 30_000)
   })
 
+  const passed = { ...authentication, authenticated: true, recommendedAction: 'auth' }
   it.each([
-    ['an action that is not known', { ...authentication, authenticated: true, recommendedAction: 'maybe' }, {}],
+    ['an action that is not known', { ...passed, recommendedAction: 'maybe' }, {}],
     ['a pass without the decision', { ...authentication, authenticated: true }, {}],
     ['a decision without the pass', { ...authentication, recommendedAction: 'auth' }, {}],
-    [
-      'a pass with a reason',
-      { ...authentication, authenticated: true, recommendedAction: 'auth' },
-      { reason: 'detection-bot' },
-    ],
-    [
-      'a method that is not known',
-      { ...authentication, authenticated: true, recommendedAction: 'auth', authMethod: 'x' },
-      {},
-    ],
+    ['a pass with a reason', passed, { reason: 'detection-bot' }],
+    ['a method that is not known', { ...passed, authMethod: 'x' }, {}],
   ])('is no login after %s', async (_, odd, more) => {
     const answer = { ...rejected, action: 'verified', authentication: odd, nextAttempt: null, ...more }
-    const { kind } = await resultOf(answer)
-    expect(['blocked', 'challenged']).toContain(kind)
+    expect(['blocked', 'challenged']).toContain((await resultOf(answer)).kind)
   })
 })

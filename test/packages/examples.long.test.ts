@@ -8,8 +8,7 @@ import { freePort } from '../../src/storage/postgres/embedded/embedded-running.j
 import { type MadeUpPerson, person } from '../../src/typist/made-up-person.js'
 import { hasChromium, keySender, launch, type Stroke } from '../recorder/browser.js'
 import { startChild } from '../servers/child.js'
-import { freshDatabase } from '../servers/database.js'
-import { startService, type TestService } from '../service.js'
+import { sharedService, type TestService } from '../service.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const ALL = readdirSync(join(root, 'examples'))
@@ -42,14 +41,18 @@ it('the packages of the examples are those that are tested', () => {
   }
 })
 
+let browser: Browser
+beforeAll(async () => {
+  if (hasChromium) browser = await launch()
+})
+afterAll(async () => browser?.close())
+
 describe.skipIf(!hasChromium).each(EXAMPLES)('the example %s, in a browser', (name) => {
   let service: TestService
-  let browser: Browser
   let url: string
-  let stop: () => Promise<void>
+  let server: ReturnType<typeof startChild>
   beforeAll(async () => {
-    const database = await freshDatabase()
-    service = await startService(database.url)
+    service = await sharedService()
     const policy = (await service.dashboard('GET', '/default-policy')).json.data
     const security_code_fallback = { ...policy.security_code_fallback, enabled: true }
     await service.dashboard('PUT', `/policies/${policy.id}`, { body: { ...policy, security_code_fallback } })
@@ -60,22 +63,15 @@ describe.skipIf(!hasChromium).each(EXAMPLES)('the example %s, in a browser', (na
       KEYSTRIDE_URL: service.core.replace(/\/core$/, ''),
       KEYSTRIDE_KEY: service.apikey,
     }
-    const server = startChild(process.execPath, ['server.mjs'], {
+    server = startChild(process.execPath, ['server.mjs'], {
       cwd: join(root, 'examples', name),
       env,
       stdio: ['ignore', 'pipe', 'inherit'],
     })
-    await once(server.stdout, 'data')
+    if (server.stdout !== null) await once(server.stdout, 'data')
     url = `http://localhost:${port}/`
-    browser = await launch()
-    stop = async () => {
-      await browser.close()
-      server.kill()
-      await service.close()
-      await database.drop()
-    }
   })
-  afterAll(async () => stop())
+  afterAll(() => server?.kill())
 
   /** Begins a sign-in in a browser of its own; the page must keep its policy. */
   async function begin(user = USER) {
@@ -127,7 +123,8 @@ describe.skipIf(!hasChromium).each(EXAMPLES)('the example %s, in a browser', (na
     await third.page.getByRole('button', { name: 'Use the code' }).click()
     await third.page.getByText('The code is right. Ask for one more factor.').waitFor()
     expect([...complaints, ...other.complaints, ...third.complaints]).toEqual([])
-  }, 120_000)
+  })
+
   it('asks a person to come back if the policy wants hours between the patterns of an enrollment', async () => {
     const policy = (await service.dashboard('GET', '/default-policy')).json.data
     await service.dashboard('PUT', `/policies/${policy.id}`, {
@@ -139,5 +136,5 @@ describe.skipIf(!hasChromium).each(EXAMPLES)('the example %s, in a browser', (na
     expect(shown).toMatch(/Thank you, that is all for now. Please come back after 20\d\d-/)
     await page.getByRole('button', { name: 'Start again' }).click()
     await page.getByLabel('Your e-mail').waitFor()
-  }, 120_000)
+  })
 })

@@ -250,37 +250,35 @@ describe('the sign-in of the client, in random walks against the service', () =>
     { maxCommands: STEPS_MAX, size: 'max' },
   )
 
-  it(
-    `end in a declared state with no rule broken (${WALKS} walks)`,
-    async () => {
-      let n = 0
-      await fc.assert(
-        fc.asyncProperty(commands, async (walked) => {
-          const walk = (): Walk => ({
-            userRef: `Walker-${++n}`,
-            owner: person(40_000 + n),
-            state: undefined,
-            last: null,
-            typed: 0,
-            locked: false,
-            code: null,
-          })
-          const model = walk()
-          // Two walks of three begin with a profile, one of them with a code.
-          if (n % 3 > 0) await enrollsAll(model)
-          if (n % 3 > 1) await setCode(model)
-          await fc.asyncModelRun(() => ({ model, real: undefined }), walked)
-        }),
-        { numRuns: WALKS, seed: 20_261_127, endOnFailure: true },
-      )
-      // Enrollments without an interval wait only after many refused patterns: too rare for a short run.
-      for (const kind of KINDS.filter((one) => one !== 'choose-member' && one !== 'later'))
-        expect(
-          [...reached.keys()].some((name) => name.startsWith(kind)),
-          `${kind} in ${[...reached.keys()]}`,
-        ).toBe(true)
-      console.log([...reached].map(([name, times]) => `${name}: ${times}`).join(', '))
-    },
-    Math.max(240_000, WALKS * 2_000),
-  )
+  it(`end in a declared state with no rule broken (${WALKS} walks)`, {
+    timeout: Math.max(300_000, WALKS * 5_000),
+  }, async () => {
+    let n = 0
+    await fc.assert(
+      fc.asyncProperty(commands, async (walked) => {
+        const walk = (): Walk => ({
+          userRef: `Walker-${++n}`,
+          owner: person(40_000 + n),
+          state: undefined,
+          last: null,
+          typed: 0,
+          locked: false,
+          code: null,
+        })
+        const model = walk()
+        // Two walks of three begin with a profile, one of them with a code.
+        if (n % 3 > 0) await enrollsAll(model)
+        if (n % 3 > 1) await setCode(model)
+        await fc.asyncModelRun(() => ({ model, real: undefined }), walked)
+      }),
+      { numRuns: WALKS, seed: 20_261_127, endOnFailure: true },
+    )
+    // Enrollments without an interval wait only after many refused patterns: too rare for a short run.
+    for (const kind of KINDS.filter((one) => one !== 'choose-member' && one !== 'later'))
+      expect(
+        [...reached.keys()].some((name) => name.startsWith(kind)),
+        `${kind} in ${[...reached.keys()]}`,
+      ).toBe(true)
+    console.log([...reached].map(([name, times]) => `${name}: ${times}`).join(', '))
+  })
 })

@@ -78,7 +78,7 @@ describe.each(PACKAGES)('the package @keystride/$name, installed from its tarbal
     mkdirSync(join(folder, 'app'))
     writeFileSync(join(folder, 'app/package.json'), '{ "private": true, "type": "module" }\n')
     npm(join(folder, 'app'), 'install', '--no-audit', '--no-fund', '--offline', join(folder, packed.filename))
-  }, 60_000)
+  })
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
   it('has its README and licence, and needs no other package', () => {
@@ -136,5 +136,5 @@ describe.each(PACKAGES)('the package @keystride/$name, installed from its tarbal
       })
       expect(output.trim(), node).toBe(shipped.output)
     }
-  }, 60_000)
+  })
 })

@@ -1,7 +1,4 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
-import type { Readable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import { jsonLog, LOG_LEVELS, patientSink, textLog, toDescriptor } from '../../src/process/log.js'
 
@@ -122,67 +119,22 @@ describe('a reader that is slow', () => {
   })
 })
 
-describe('the standard output of a process', () => {
-  const LINES = 400
-  const CHILD = `
-    import { spawnSync } from 'node:child_process'
-    import { jsonLog } from '${new URL('../../build/src/process/log.js', import.meta.url)}'
-    const log = jsonLog('info')
-    // A child that ends makes the output that it shares block.
-    spawnSync(process.execPath, ['-e', 'process.stdout'], { stdio: 'inherit' })
-    for (let n = 0; n < ${LINES}; n++) log.info({ n }, 'x'.repeat(3000))
-    process.on('message', () => setInterval(() => log.info('after'), 10))
-    process.send('logged')`
-
-  it('does not stop the process if it is a pipe that no one reads, and has only whole lines', async () => {
-    const child = spawn(process.execPath, ['--input-type=module', '-e', CHILD], {
-      stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
-      timeout: 40_000,
-      killSignal: 'SIGKILL',
-    })
-    // Sound: its standard output is a pipe.
-    const output = child.stdout as Readable
-    try {
-      expect(await Promise.race([once(child, 'message'), once(child, 'exit')])).toEqual(['logged', undefined])
-      child.send('go on')
-      let text = ''
-      for await (const chunk of output.setEncoding('utf8')) {
-        text += chunk
-        if (text.includes('"after"}\n')) break
-      }
-      const lines = text
-        .split('\n')
-        .slice(0, -1)
-        .map((line) => JSON.parse(line))
-      const numbers = lines.flatMap(({ n }) => (n === undefined ? [] : [n]))
-      expect(numbers).toEqual(numbers.map((_, n) => n))
-      expect(numbers.length).toBeGreaterThan(0)
-      expect(numbers.length).toBeLessThan(LINES)
-    } finally {
-      child.kill('SIGKILL')
-    }
-  }, 60_000)
-})
-
 describe('the log on a terminal', () => {
   function text(color: boolean) {
     const written: string[] = []
     return { log: textLog('info', color, (line) => void written.push(line)), written }
   }
 
-  it('is one line of time, level, message and fields', () => {
+  it('is one line of time, level, message and fields, with colours only if asked', () => {
     const { log, written } = text(false)
     log.info({ port: 8080, why: null, list: [1] }, 'serving')
     log.debug('left out')
     expect(written).toEqual([
       expect.stringMatching(/^\d\d:\d\d:\d\d\.\d{3} INFO {2}serving {2}port=8080 {2}why=null {2}list=\[1\]\n$/),
     ])
-  })
-
-  it('colours the level, only if asked', () => {
-    const { log, written } = text(true)
-    log.error('failed')
-    expect(written[0]).toContain('\u001b[31mERROR\u001b[0m failed')
+    const coloured = text(true)
+    coloured.log.error('failed')
+    expect(coloured.written[0]).toContain('\u001b[31mERROR\u001b[0m failed')
   })
 
   it('writes an error with its causes below the line', () => {

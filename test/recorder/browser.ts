@@ -55,8 +55,6 @@ const MODIFIERS: Record<string, number> = { Alt: 1, Control: 2, Meta: 4, Shift: 
 interface KeySender {
   /** Sends the strokes at once, stamped with their times: half a second after the previous typing. */
   types(strokes: readonly Stroke[]): Promise<void>
-  /** Sends the strokes in real time, stamped by the browser. */
-  typesLive(strokes: readonly Stroke[]): Promise<void>
   /** Presses one key with modifiers, such as `Control+KeyV`; `commands` are its editor commands. */
   shortcut(name: string, commands?: readonly string[]): Promise<void>
   /** Start of the next `types`, ms on the page's clock. */
@@ -116,7 +114,7 @@ export async function keySender(page: Page): Promise<KeySender> {
   let clockMs = 60_000
   const held = new Set<string>()
 
-  const send = ({ type, k, c, kc }: Stroke, stampMs: number | null, commands: readonly string[] = []) => {
+  const send = ({ type, k, c, kc }: Stroke, stampMs: number, commands: readonly string[] = []) => {
     if (type === 'keydown') held.add(k)
     else held.delete(k)
     const modifiers = [...held].reduce((sum, key) => sum + (MODIFIERS[key] ?? 0), 0)
@@ -130,7 +128,7 @@ export async function keySender(page: Page): Promise<KeySender> {
       ...(type === 'keydown' ? text : {}),
       ...(commands.length > 0 ? { commands: [...commands] } : {}),
       ...(k === 'Backspace' && type === 'keydown' ? { commands: ['deleteBackward'] } : {}),
-      ...(stampMs === null ? {} : { timestamp: (originMs + stampMs) / 1000 }),
+      timestamp: (originMs + stampMs) / 1000,
     })
   }
   return {
@@ -138,13 +136,6 @@ export async function keySender(page: Page): Promise<KeySender> {
       const begin = clockMs
       await Promise.all(all.map((stroke) => send(stroke, begin + stroke.et)))
       clockMs = begin + Math.max(0, ...all.map(({ et }) => et)) + 500
-    },
-    async typesLive(all) {
-      const begin = performance.now()
-      for (const stroke of all) {
-        await new Promise((resolve) => setTimeout(resolve, begin + stroke.et - performance.now()))
-        await send(stroke, null)
-      }
     },
     async shortcut(name, commands = []) {
       const keys = name.split('+').map((part): Omit<Stroke, 'type' | 'et'> => {

@@ -199,28 +199,30 @@ function numberRecords(random: Random): Node {
   }
 }
 
+/** Bodies of any pattern with a change. */
+const having = (change: (random: Random, node: Node) => void) => (random: Random) => {
+  const node = anyPattern(random)
+  change(random, node)
+  return bytes(random, node)
+}
+
 /** Generators of bodies by kind: bodies that a client may send, and bodies that no client should send. */
 export const KINDS: Readonly<Record<string, (random: Random) => Uint8Array>> = {
   valid: (random) => bytes(random, anyPattern(random)),
   spaced: (random) => bytes(random, anyPattern(random), { space: 0.2, escape: 0 }),
-  shuffled(random) {
-    const node = anyPattern(random)
+  shuffled: having((random, node) => {
     for (const one of containers(node)) if (one.kind === 'object') one.members = shuffled(one.members, random)
-    return bytes(random, node)
-  },
+  }),
   mutated: (random) => mutated(random, bytes(random, anyPattern(random)), 1 + below(random, 3)),
   truncated(random) {
     const body = bytes(random, anyPattern(random))
     return body.subarray(0, below(random, body.length))
   },
-  nested(random) {
-    const node = anyPattern(random)
+  nested: having((random, node) => {
     anObject(random, node).push([pick(random, ['x', 'x', 'uaData', 'd']), nested(random, 1 + below(random, 10))])
-    return bytes(random, node)
-  },
+  }),
   escaped: (random) => bytes(random, anyPattern(random), { space: 0, escape: pick(random, [0.0003, 0.002, 0.3]) }),
-  'unknown fields'(random) {
-    const node = anyPattern(random)
+  'unknown fields': having((random, node) => {
     for (let i = below(random, 4); i >= 0; i--) {
       const members = anObject(random, node)
       members.splice(below(random, members.length + 1), 0, [
@@ -228,10 +230,8 @@ export const KINDS: Readonly<Record<string, (random: Random) => Uint8Array>> = {
         raw(pick(random, ['1', '"\\n"', '[1e999,{}]', '{"a":[null,true]}', string(random)])),
       ])
     }
-    return bytes(random, node)
-  },
-  duplicates(random) {
-    const node = anyPattern(random)
+  }),
+  duplicates: having((random, node) => {
     for (let i = below(random, 3); i >= 0; i--) {
       const members = anObject(random, node)
       if (members.length === 0) continue
@@ -239,8 +239,7 @@ export const KINDS: Readonly<Record<string, (random: Random) => Uint8Array>> = {
       const other = pick(random, members)[1]
       members.splice(below(random, members.length + 1), 0, [key, pick(random, [value, value, other, oddValue(random)])])
     }
-    return bytes(random, node)
-  },
+  }),
   'lists twice'(random) {
     const [node, other] = [anyPattern(random), anyPattern(random)]
     if (node.kind === 'object' && other.kind === 'object')
@@ -253,43 +252,33 @@ export const KINDS: Readonly<Record<string, (random: Random) => Uint8Array>> = {
     members.splice(below(random, members.length + 1), 0, [pick(random, POISON), json(1)])
     return bytes(random, node, { space: 0, escape: pick(random, [0, 0.001]) })
   },
-  'odd values'(random) {
-    const node = anyPattern(random)
+  'odd values': having((random, node) => {
     for (let i = below(random, 2); i >= 0; i--) replaceOne(random, node, () => oddValue(random))
-    return bytes(random, node)
-  },
-  'odd numbers'(random) {
-    const node = anyPattern(random)
+  }),
+  'odd numbers': having((random, node) => {
     for (let i = below(random, 3); i >= 0; i--) replaceOne(random, node, () => raw(pick(random, ODD_NUMBERS)), isNumber)
-    return bytes(random, node)
-  },
-  'numbers in other notations'(random) {
-    const node = anyPattern(random)
+  }),
+  'numbers in other notations': having((random, node) => {
     for (let i = below(random, 6); i >= 0; i--) {
       replaceOne(random, node, (before) => raw(before.kind === 'raw' ? renumbered(random, before) : '0'), isNumber)
     }
-    return bytes(random, node)
-  },
+  }),
   'long numbers': (random) => bytes(random, numberRecords(random)),
-  'missing fields'(random) {
-    const node = anyPattern(random)
+  'missing fields': having((random, node) => {
     for (let i = below(random, 3); i >= 0; i--) {
       const members = anObject(random, node)
       members.splice(below(random, members.length), 1)
     }
-    return bytes(random, node)
-  },
-  'moved items'(random) {
-    const node = anyPattern(random)
+  }),
+  'moved items': having((random, node) => {
     const one = somewhere(random, node)
     const lists = containers(node).flatMap((list) => (list.kind === 'array' ? [list.items] : []))
     const items = lists.length > 0 ? pick(random, lists) : []
     const moved = items.splice(below(random, items.length), 1 + below(random, 2))
     items.splice(below(random, items.length + 1), 0, ...moved, ...(random() < 0.3 ? moved : []))
     if (one.kind === 'array' && random() < 0.2) one.items.push(oddValue(random))
-    return bytes(random, node)
-  },
-  'too many'(random) {
+  }),
+  'too many': having((random, node) => {
     const over = below(random, 3) - 1
     const [name, item, n] = pick(random, [
       ['m', { et: 1, type: 'move' }, 2000],
@@ -299,14 +288,11 @@ export const KINDS: Readonly<Record<string, (random: Random) => Uint8Array>> = {
       ['k', { et: 600, h: 80, kc: 1 }, 600],
       ['d', 'x', 512],
     ] as const)
-    const node = anyPattern(random)
     const items: Node = { kind: 'array', items: Array(n + over).fill(json(item)) }
     if (node.kind === 'object')
       node.members.push([name, name === 'd' ? { kind: 'object', members: [['fonts', items]] } : items])
-    return bytes(random, node)
-  },
-  'pasted or composed'(random) {
-    const node = anyPattern(random)
+  }),
+  'pasted or composed': having((random, node) => {
     const keys = containers(node).flatMap((one) =>
       one.kind === 'object' && one.members.some(([name]) => name === 'kc' || name === 'c') ? [one.members] : [],
     )
@@ -320,8 +306,7 @@ export const KINDS: Readonly<Record<string, (random: Random) => Uint8Array>> = {
         if (random() < 0.4) set(one, modifier, pick(random, ['true', 'true', 'false']))
       }
     }
-    return bytes(random, node)
-  },
+  }),
   'many presses'(random) {
     const n = 490 + below(random, 20)
     const k = Array.from({ length: n }, (_, i) => ({ kc: 65, et: i * 100, h: 80 }))
@@ -343,8 +328,7 @@ export const KINDS: Readonly<Record<string, (random: Random) => Uint8Array>> = {
       utf8.encode(pick(random, [...extras, ...ODD_VALUES])),
     ])
   },
-  'nulls and misspelt names'(random) {
-    const node = anyPattern(random)
+  'nulls and misspelt names': having((random, node) => {
     for (let n = below(random, 4); n >= 0; n--) {
       const members = anObject(random, node)
       const [name = 'kevt'] = pick(random, [...members, [pick(random, NAMES)]])
@@ -353,11 +337,9 @@ export const KINDS: Readonly<Record<string, (random: Random) => Uint8Array>> = {
       if (random() < 0.5) set(members, spelt, written(value, random))
       else members.splice(below(random, members.length + 1), 0, [spelt, value])
     }
-    return bytes(random, node)
-  },
+  }),
   /** A string with hostile characters, often at the length bounds of a field; valid Unicode text or not. */
-  'hostile text'(random) {
-    const node = anyPattern(random)
+  'hostile text': having((random, node) => {
     const hostile = pick(random, HOSTILE)
     const value = `"${'x'.repeat(pick(random, [0, 1, 13, 14, 15, 16, 30, 61, 62, 63, 64]))}${hostile}${pick(random, ['', 'y', hostile])}"`
     const where = below(random, 8)
@@ -387,6 +369,5 @@ export const KINDS: Readonly<Record<string, (random: Random) => Uint8Array>> = {
         else node.members.push(['d', { kind: 'object', members: [[name, raw(value)]] }])
       }
     }
-    return bytes(random, node)
-  },
+  }),
 }

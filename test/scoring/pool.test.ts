@@ -1,10 +1,9 @@
-import { readFileSync } from 'node:fs'
 import { afterAll, describe, expect, it } from 'vitest'
 import { modelFile, wasmFile, workerFile } from '../../src/scoring/artifacts.js'
 import { packTasks, unpackTasks } from '../../src/scoring/batch.js'
 import { createInlineScoring } from '../../src/scoring/inline.js'
 import { createScoringPool } from '../../src/scoring/pool.js'
-import type { ScoringTask } from '../../src/scoring/scoring.js'
+import type { PatternReading, ScoringTask } from '../../src/scoring/scoring.js'
 import { bytesOf, typedBy, wirePattern } from './typists.js'
 
 const files = { wasmFile: wasmFile(), modelFile: modelFile() }
@@ -17,6 +16,17 @@ const taskOf = (person: number, session: number, references: readonly Uint8Array
 const pool = createScoringPool({ ...files, workerFile: workerFile(), workers: 2 })
 const inline = createInlineScoring(files)
 afterAll(() => pool.close())
+
+/** The reading of a pattern within the bounds, which the pool and the caller's own thread must agree on. */
+async function readingOf(task: ScoringTask): Promise<PatternReading> {
+  const read = await pool.score(task)
+  expect(await inline.score(task)).toEqual(read)
+  if (!read.ok) throw new Error(read.message)
+  return read.reading
+}
+/** The samples of a person's first sessions. */
+const samples = (count: number) =>
+  Promise.all(Array.from({ length: count }, async (_, session) => (await readingOf(taskOf(1, session))).sample))
 
 describe('batch', () => {
   it('unpacks every task as it was packed, with odd lengths and without references', () => {
@@ -44,58 +54,35 @@ describe('scoring pool', () => {
   })
 
   it('scores the enrolled person higher than another person', async () => {
-    const references: Uint8Array[] = []
-    for (let session = 0; session < 5; session++) {
-      const read = await pool.score(taskOf(1, session))
-      if (read.ok) references.push(read.reading.sample)
-    }
-    expect(references).toHaveLength(5)
-    const [own, other] = await Promise.all([pool.score(taskOf(1, 9, references)), pool.score(taskOf(2, 9, references))])
-    if (!own.ok || !other.ok) throw new Error('both patterns are within the bounds')
-    expect(own.reading.nReferencesUsed).toBe(5)
-    expect(own.reading.confidence ?? 0).toBeGreaterThan(other.reading.confidence ?? 1)
+    const references = await samples(5)
+    const [own, other] = await Promise.all([readingOf(taskOf(1, 9, references)), readingOf(taskOf(2, 9, references))])
+    expect(own.nReferencesUsed).toBe(5)
+    expect(own.confidence ?? 0).toBeGreaterThan(other.confidence ?? 1)
   })
 
   it('scores for the sitting of the task', async () => {
-    const references: Uint8Array[] = []
-    for (let session = 0; session < 5; session++) {
-      const read = await pool.score(taskOf(1, session))
-      if (read.ok) references.push(read.reading.sample)
-    }
+    const references = await samples(5)
     const asked = (['same', 'later'] as const).map((sitting) => ({ ...taskOf(1, 9, references), sitting }))
-    const pooled = await Promise.all(asked.map((task) => pool.score(task)))
-    expect(pooled).toEqual(await Promise.all(asked.map((task) => inline.score(task))))
-    const [same, later] = pooled.map((result) => (result.ok ? result.reading.confidence : null))
-    expect(later).not.toBe(same)
+    const [same, later] = await Promise.all(asked.map(readingOf))
+    expect(later?.confidence).not.toBe(same?.confidence)
   })
 
-  it('recognizes a replay of a reference', async () => {
-    const read = await pool.score(taskOf(1, 0))
-    if (!read.ok) throw new Error('within the bounds')
-    const again = await pool.score(taskOf(1, 0, [read.reading.sample]))
-    expect(again).toMatchObject({ ok: true, reading: { replayOfReference: true } })
-    const sincere = await pool.score(taskOf(1, 4, [read.reading.sample]))
-    expect(sincere).toMatchObject({ ok: true, reading: { replayOfReference: false } })
+  it('recognizes a replay of an enrolled or an adaptive reference', async () => {
+    const [first = new Uint8Array(), second = new Uint8Array()] = await samples(2)
+    const replayed = async (task: ScoringTask) => (await readingOf(task)).replayOfReference
+    expect(await replayed(taskOf(1, 0, [first]))).toBe(true)
+    expect(await replayed({ ...taskOf(1, 1, [first]), adaptive: [second] })).toBe(true)
+    expect(await replayed(taskOf(1, 4, [first]))).toBe(false)
   })
 
   it('scores once against the enrolled references alone and once with the adaptive ones added', async () => {
-    const samples: Uint8Array[] = []
-    for (let session = 0; session < 7; session++) {
-      const read = await pool.score(taskOf(1, session))
-      if (read.ok) samples.push(read.reading.sample)
-    }
-    const [enrolled, adaptive] = [samples.slice(0, 5), samples.slice(5)]
-    const [both, alone, all] = await Promise.all([
-      pool.score({ ...taskOf(1, 9, enrolled), adaptive }),
-      pool.score(taskOf(1, 9, enrolled)),
-      pool.score(taskOf(1, 9, samples)),
-    ])
-    if (!both.ok || !alone.ok || !all.ok) throw new Error('every pattern is within the bounds')
-    expect(both.reading.confidence).toBe(alone.reading.confidence)
-    expect(both.reading.confidenceAdapted).toBe(all.reading.confidence)
-    expect([both.reading.nReferencesUsed, alone.reading.confidenceAdapted]).toEqual([7, null])
-    const replay = await pool.score({ ...taskOf(1, 6, enrolled), adaptive })
-    expect(replay).toMatchObject({ ok: true, reading: { replayOfReference: true } })
+    const all = await samples(7)
+    const enrolled = all.slice(0, 5)
+    const both = await readingOf({ ...taskOf(1, 9, enrolled), adaptive: all.slice(5) })
+    const alone = await readingOf(taskOf(1, 9, enrolled))
+    expect(both.confidence).toBe(alone.confidence)
+    expect(both.confidenceAdapted).toBe((await readingOf(taskOf(1, 9, all))).confidence)
+    expect([both.nReferencesUsed, alone.confidenceAdapted]).toEqual([7, null])
   })
 
   it('answers an invalid pattern with a message', async () => {
@@ -129,11 +116,5 @@ describe('scoring pool', () => {
     await closing.close()
     await expect(asked).resolves.toMatchObject({ ok: true })
     await expect(closing.score(taskOf(1, 0))).rejects.toThrow('closed')
-  })
-})
-
-describe('artifacts', () => {
-  it('are files that exist and are not empty', () => {
-    for (const file of [wasmFile(), workerFile(), modelFile()]) expect(readFileSync(file).length).toBeGreaterThan(0)
   })
 })

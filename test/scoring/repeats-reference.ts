@@ -26,16 +26,8 @@ const pairsOf = (probe: Decoded, known: Decoded): Pair[] =>
   probe.keys.flatMap((key, i) =>
     known.keys.flatMap((other, t) => {
       const isSame = i > 0 && t > 0 && key === other && probe.keys[i - 1] === known.keys[t - 1]
-      const difference = (a: readonly number[], b: readonly number[]) => (a[i] ?? 0) - (b[t] ?? 0)
-      return isSame
-        ? [
-            {
-              i,
-              hold: difference(probe.holds, known.holds),
-              interval: difference(probe.intervals, known.intervals),
-            },
-          ]
-        : []
+      const difference = (of: 'holds' | 'intervals') => (probe[of][i] ?? 0) - (known[of][t] ?? 0)
+      return isSame ? [{ i, hold: difference('holds'), interval: difference('intervals') }] : []
     }),
   )
 

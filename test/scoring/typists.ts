@@ -40,34 +40,23 @@ export function typedBy(person: number, session: number, presses = 50): KeyPress
 const CODES = ['', ...Array.from('ABCDEFGHIJKLMNOPQRSTUVWXYZ', (letter) => `Key${letter}`)]
 const codeOf = (key: number): string => CODES[key] ?? 'Space'
 
-interface WireEvent {
-  type: string
-  et: number
-  t: number
-  c: string
-  kc: number
-  k: string
-  r: boolean
-  seqn: number
-}
-
 /** A pattern body with both `kevt` and `k`, as the recorder sends it. */
 export function wirePattern(presses: readonly KeyPress[], mode: 'visible' | 'sensitive' = 'visible') {
-  const keys = presses.map(({ key }) => ({ c: codeOf(key), kc: key === 37 ? 32 : 64 + key, k: 'x' }))
+  const keyOfPress = ({ key }: KeyPress) => ({ c: codeOf(key), kc: key === 37 ? 32 : 64 + key, k: 'x' })
   const events = presses
-    .flatMap(({ pressMs, releaseMs }, i) => [
-      { type: 'keydown', et: pressMs, ...keys[i] },
-      { type: 'keyup', et: releaseMs, ...keys[i] },
+    .flatMap((press) => [
+      { type: 'keydown', et: press.pressMs, ...keyOfPress(press) },
+      { type: 'keyup', et: press.releaseMs, ...keyOfPress(press) },
     ])
     .sort((a, b) => a.et - b.et)
-    .map((event, seqn) => ({ ...event, t: 1_700_000_000_000 + event.et, r: false, seqn })) as WireEvent[]
+    .map((event, seqn) => ({ ...event, t: 1_700_000_000_000 + event.et, r: false, seqn }))
   return {
     version: '1.0.0',
     agent: { type: 'browser', version: '1.0.0', mode },
     ip: '203.0.113.7',
     tags: [{ k: 'app', v: 'test' }],
     kevt: events,
-    k: presses.map(({ pressMs, releaseMs }, i) => ({ ...keys[i], et: pressMs, h: releaseMs - pressMs })),
+    k: presses.map((press) => ({ ...keyOfPress(press), et: press.pressMs, h: press.releaseMs - press.pressMs })),
   }
 }
 

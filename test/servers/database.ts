@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { inject } from 'vitest'
+import { connectPostgres, type Database } from '../../src/storage/postgres/connection/client.js'
 
 export interface FreshDatabase {
   readonly url: string
@@ -14,6 +15,18 @@ export async function freshDatabase({ empty = false } = {}): Promise<FreshDataba
   const url = new URL(inject('databaseUrl'))
   url.pathname = `/${name}`
   return { url: url.href, drop: () => administer(`drop database if exists ${name} with (force)`) }
+}
+
+let shared: Promise<{ readonly url: string; readonly database: Database }> | undefined
+
+/**
+ * A migrated database that all files of a worker share, with patient connections that stay open. Its tests work in
+ * organizations of their own. A test that changes the schema, counts rows of all organizations or runs jobs over all of them
+ * calls `freshDatabase`.
+ */
+export function sharedDatabase() {
+  shared ??= freshDatabase().then(({ url }) => ({ url, database: connectPostgres({ url, max: 12, patience: 10 }) }))
+  return shared
 }
 
 /** Transient errors: another test copies the template, or autovacuum works in the database that is dropped. */

@@ -31,11 +31,11 @@ export default async function setup(project: TestProject): Promise<() => Promise
   removeAbandoned(disk)
   const folder = mkdtempSync(path.join(disk, `${FOLDER}-${process.pid}-`))
   const given = process.env.TEST_DATABASE_URL
-  const embedded = given === undefined ? await startEmbedded({ dataFolder: folder }) : null
+  const embedded = given === undefined ? await startEmbedded({ dataFolder: folder, connections: CONNECTIONS }) : null
   const serverUrl = given ?? embedded?.url ?? ''
   const pooler = process.env.TEST_POOLER === 'pgbouncer' ? await startPgbouncer(serverUrl) : null
   const databaseUrl = pooler === null ? serverUrl : `${pooler.through(serverUrl)}?prepare=false`
-  const templateDatabase = `keystride_template_${process.pid}_${project.name}`
+  const templateDatabase = `keystride_template_${process.pid}_${project.name.replaceAll('-', '_')}`
   await administer(serverUrl, `create database ${templateDatabase}`)
   await migrate(withDatabase(serverUrl, templateDatabase))
   const redis = project.name === 'without-redis' ? WITHOUT : await startRedis()
@@ -52,6 +52,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
 }
 
 const FOLDER = 'keystride-test'
+/** Each worker keeps the pools of its shared service and database, and test files open more. */
+const CONNECTIONS = 200
 const SHARED_MEMORY = '/dev/shm'
 /** The databases of all concurrent test files need far less. */
 const ROOM_BYTES = 4 * 1024 ** 3

@@ -2,7 +2,7 @@ import { LINK_KINDS } from '../../src/domain/profile-link.js'
 import { USER_ACTIONS } from '../../src/domain/user-action.js'
 import { sha256 } from '../../src/flows/process/tokens.js'
 import type { Designation } from '../../src/flows/session/person.js'
-import { type Draws, keep, MEMBERS } from './client-draws.js'
+import { type ClientNeeds, createDraws, type Draws, keep, MEMBERS } from './client-draws.js'
 import type { Kind } from './moods.js'
 import type { Request } from './request.js'
 import { type Flows, TARGETS } from './service.js'
@@ -78,31 +78,20 @@ function attemptCalls(draws: Draws) {
   } satisfies Partial<Record<Kind, Make>>
 }
 
-/** Calls that set or clear a security code. */
+/** Calls that set or clear a security code. Each ends the older sessions, unless it has no session and begins one. */
 function codeCalls(draws: Draws) {
-  const { digits, endsOf } = draws
+  const ending = (who: Designation, run: (flows: Flows, token: string) => Promise<object>): Made => {
+    const made = withToken(draws, who, run)
+    return made.kind === undefined ? { ...made, ...draws.endsOf(who) } : made
+  }
   return {
     choose(who) {
-      const chosen = digits()
-      const made = withToken(draws, who, async (flows, token) => {
-        await flows.securityCodes.choose(who, token, chosen)
-        return {}
-      })
-      return made.kind === undefined ? { ...made, ...endsOf(who), code: chosen } : made
+      const code = draws.digits()
+      const made = ending(who, async (flows, token) => ({ chosen: await flows.securityCodes.choose(who, token, code) }))
+      return made.kind === undefined ? { ...made, code } : made
     },
-    issue(who) {
-      const made = withToken(draws, who, async (flows, token) => ({
-        code: await flows.securityCodes.issue(who, token),
-      }))
-      return made.kind === undefined ? { ...made, ...endsOf(who) } : made
-    },
-    clear(who) {
-      const made = withToken(draws, who, async (flows, token) => {
-        await flows.securityCodes.clear(who, token)
-        return {}
-      })
-      return made.kind === undefined ? { ...made, ...endsOf(who) } : made
-    },
+    issue: (who) => ending(who, async (flows, token) => ({ code: await flows.securityCodes.issue(who, token) })),
+    clear: (who) => ending(who, async (flows, token) => ({ cleared: await flows.securityCodes.clear(who, token) })),
   } satisfies Partial<Record<Kind, Make>>
 }
 
@@ -201,10 +190,23 @@ function accountCalls(draws: Draws) {
   } satisfies Partial<Record<Kind, Make>>
 }
 
-/** The maker of each kind of call. */
-export const makersOf = (draws: Draws): Record<Kind, Make> => ({
-  ...attemptCalls(draws),
-  ...codeCalls(draws),
-  ...profileCalls(draws),
-  ...accountCalls(draws),
-})
+/** The clients of the service, legitimate and hostile. */
+export function createClients(needs: ClientNeeds) {
+  const { random, scheduler } = needs
+  const draws = createDraws(needs)
+  const makers = { ...attemptCalls(draws), ...codeCalls(draws), ...profileCalls(draws), ...accountCalls(draws) }
+  const make: Record<Kind, Make> = makers
+  const { missed, usedUp, turn, pause } = draws
+  return {
+    ...{ missed, usedUp, turn, pause },
+    /** The next call, to one of `processes` processes; null if the drawn call is not possible. */
+    next(processes: number): Request | null {
+      const who = draws.whom()
+      const kind = draws.first(draws.kind(), who)
+      const made = make[kind](who)
+      if (made === null) return null
+      const process = random.below(processes)
+      return { kind, process, who, beganAt: scheduler.step(), at: scheduler.now(), ...made }
+    },
+  }
+}

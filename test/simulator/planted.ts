@@ -5,9 +5,24 @@ import type { AccountStore } from '../../src/storage/account.js'
 import type { AuthenticationStore } from '../../src/storage/authentication.js'
 import type { AddOutcome, ProfileStore } from '../../src/storage/profile.js'
 import type { SessionStore } from '../../src/storage/session.js'
-import { TARGETS } from './service.js'
+import { type MemoryStores, type Stores, TARGETS } from './service.js'
 import { keyOf, live } from './stores/tables.js'
-import type { Planted } from './world.js'
+import type { Planted, Reach } from './world.js'
+
+/** A bug in methods of one store, each call of which is one transaction. */
+const inStore = <Name extends keyof MemoryStores>(
+  name: Name,
+  changed: (store: MemoryStores[Name], reach: Reach) => Partial<MemoryStores[Name]>,
+): Pick<Planted, 'stores'> => ({
+  stores: (stores, reach) => ({ [name]: { ...stores[name], ...changed(stores[name], reach) } }),
+})
+/** A bug in how a process calls one store. */
+const inCalls = <Name extends keyof Stores>(
+  name: Name,
+  changed: (store: Stores[Name]) => Partial<Stores[Name]>,
+): Pick<Planted, 'seenAs'> => ({
+  seenAs: (stores) => ({ [name]: { ...stores[name], ...changed(stores[name]) } }),
+})
 
 /**
  * The first ten are bugs that any such simulator must find. The others break one invariant each that the ten do not.
@@ -16,46 +31,37 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'a naive counter writes back its old value over concurrent changes',
     by: 'I2',
-    stores: ({ authentications }, { tables }) => ({
-      authentications: {
-        ...authentications,
-        record(organizationId, { rowVersion: _, ...attempt }) {
-          const row = tables.members.get(keyOf(organizationId, attempt.memberId))
-          const { attemptsVersion = 0, generation = 0 } = row?.member ?? {}
-          return authentications.record(organizationId, { ...attempt, attemptsVersion, generation })
-        },
+    ...inStore('authentications', (store, { tables }) => ({
+      record(organizationId, { rowVersion: _, ...attempt }) {
+        const row = tables.members.get(keyOf(organizationId, attempt.memberId))
+        const { attemptsVersion = 0, generation = 0 } = row?.member ?? {}
+        return store.record(organizationId, { ...attempt, attemptsVersion, generation })
       },
-    }),
+    })),
   },
   {
     name: 'a new code resets the failures of codes',
     by: 'I2',
-    stores: ({ securityCodes }, { tables }) => ({
-      securityCodes: {
-        ...securityCodes,
-        set(organizationId, memberId, version, code) {
-          const outcome = securityCodes.set(organizationId, memberId, version, code)
-          const row = live(tables, organizationId, memberId)
-          if (outcome.outcome === 'conflict' || row === null) return outcome
-          const attempts = { ...row.member.attempts, security_code: NO_ATTEMPTS.security_code }
-          row.member = { ...row.member, attempts }
-          return { ...outcome, member: row.member }
-        },
+    ...inStore('securityCodes', (store, { tables }) => ({
+      set(organizationId, memberId, version, code) {
+        const outcome = store.set(organizationId, memberId, version, code)
+        const row = live(tables, organizationId, memberId)
+        if (outcome.outcome === 'conflict' || row === null) return outcome
+        const attempts = { ...row.member.attempts, security_code: NO_ATTEMPTS.security_code }
+        row.member = { ...row.member, attempts }
+        return { ...outcome, member: row.member }
       },
-    }),
+    })),
   },
   {
     name: 'a session gets its expiry in a second, separate call',
     by: 'sessions',
-    seenAs: ({ sessions }) => ({
-      sessions: {
-        ...sessions,
-        async mint(organizationId, session) {
-          await sessions.mint(organizationId, { ...session, lifetimeMs: Number.POSITIVE_INFINITY })
-          await sessions.mint(organizationId, session)
-        },
+    ...inCalls('sessions', (store) => ({
+      async mint(organizationId, session) {
+        await store.mint(organizationId, { ...session, lifetimeMs: Number.POSITIVE_INFINITY })
+        await store.mint(organizationId, session)
       },
-    }),
+    })),
   },
   {
     name: 'GET consumes a link',
@@ -74,17 +80,13 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'a success resets both kinds',
     by: 'I2',
-    stores: ({ authentications }) => ({
-      authentications: {
-        ...authentications,
-        record(organizationId, attempt) {
-          const { biometric, security_code } = attempt.counters
-          const both = { biometric: { ...biometric, streak: 0 }, security_code: { ...security_code, streak: 0 } }
-          const counters = attempt.authenticated ? both : attempt.counters
-          return authentications.record(organizationId, { ...attempt, counters })
-        },
+    ...inStore('authentications', (store) => ({
+      record(organizationId, attempt) {
+        const { biometric, security_code } = attempt.counters
+        const both = { biometric: { ...biometric, streak: 0 }, security_code: { ...security_code, streak: 0 } }
+        return store.record(organizationId, { ...attempt, counters: attempt.authenticated ? both : attempt.counters })
       },
-    }),
+    })),
   },
   {
     name: 'counters missing after a flush are read as zero',
@@ -114,14 +116,11 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'an organization filter is missing',
     by: 'I9',
-    stores: ({ accounts }) => ({
-      accounts: {
-        ...accounts,
-        find: (organizationId, userRef, memberRef) =>
-          accounts.find(organizationId, userRef, memberRef) ??
-          accounts.find(organizationId === 'acme' ? 'zeta' : 'acme', userRef, memberRef),
-      },
-    }),
+    ...inStore('accounts', ({ find }) => ({
+      find: (organizationId, userRef, memberRef) =>
+        find(organizationId, userRef, memberRef) ??
+        find(organizationId === 'acme' ? 'zeta' : 'acme', userRef, memberRef),
+    })),
   },
   {
     name: 'an attempt is refunded when its record times out',
@@ -144,17 +143,11 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'a link completes twice because its check is outside the transaction that ends it',
     by: 'I7',
-    stores: ({ profiles }) => {
-      const unlinked = <Rules extends { readonly linkId?: string | null }>(rules: Rules) => ({ ...rules, linkId: null })
-      return {
-        profiles: {
-          ...profiles,
-          add: (organizationId, reference, rules) => profiles.add(organizationId, reference, unlinked(rules)),
-          addToSuccessor: (organizationId, reference, rules) =>
-            profiles.addToSuccessor(organizationId, reference, unlinked(rules)),
-        },
-      }
-    },
+    ...inStore('profiles', (store) => ({
+      add: (organizationId, reference, rules) => store.add(organizationId, reference, { ...rules, linkId: null }),
+      addToSuccessor: (organizationId, reference, rules) =>
+        store.addToSuccessor(organizationId, reference, { ...rules, linkId: null }),
+    })),
   },
   {
     name: 'the status is off by one',
@@ -164,22 +157,19 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'a lock ends a minute early',
     by: 'I3',
-    stores: ({ accounts }) => ({
-      accounts: {
-        ...accounts,
-        find(organizationId, userRef, memberRef) {
-          const found = accounts.find(organizationId, userRef, memberRef)
-          if (found === null || found.member === null) return found
-          const { biometric, security_code } = found.member.attempts
-          const early = <Kind extends { closedUntil: number }>(kind: Kind) => ({
-            ...kind,
-            closedUntil: kind.closedUntil - 60_000,
-          })
-          const attempts = { biometric: early(biometric), security_code: early(security_code) }
-          return { ...found, member: { ...found.member, attempts } }
-        },
+    ...inStore('accounts', (store) => ({
+      find(organizationId, userRef, memberRef) {
+        const found = store.find(organizationId, userRef, memberRef)
+        if (found === null || found.member === null) return found
+        const { biometric, security_code } = found.member.attempts
+        const early = <Kind extends { closedUntil: number }>(kind: Kind) => ({
+          ...kind,
+          closedUntil: kind.closedUntil - 60_000,
+        })
+        const attempts = { biometric: early(biometric), security_code: early(security_code) }
+        return { ...found, member: { ...found.member, attempts } }
       },
-    }),
+    })),
   },
   {
     name: 'a pattern is acknowledged before the store has answered',
@@ -203,32 +193,26 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'a removed reference is still counted',
     by: 'I5',
-    stores: ({ profiles }, { tables }) => ({
-      profiles: {
-        ...profiles,
-        removeOne(organizationId, memberId, patternId) {
-          const row = live(tables, organizationId, memberId)
-          if (row === null || !row.references.some(({ id }) => id === patternId)) return null
-          row.references = row.references.filter(({ id }) => id !== patternId)
-          return row.member
-        },
+    ...inStore('profiles', (_, { tables }) => ({
+      removeOne(organizationId, memberId, patternId) {
+        const row = live(tables, organizationId, memberId)
+        if (row === null || !row.references.some(({ id }) => id === patternId)) return null
+        row.references = row.references.filter(({ id }) => id !== patternId)
+        return row.member
       },
-    }),
+    })),
   },
   {
     name: 'a sign-in is answered before its record is committed',
     by: 'I10',
-    seenAs: ({ authentications }) => ({
-      authentications: {
-        ...authentications,
-        async record(organizationId, attempt) {
-          authentications.record(organizationId, attempt).catch((error: unknown) => {
-            if (!(error instanceof Refusal)) throw error
-          })
-          return 'recorded'
-        },
+    ...inCalls('authentications', (store) => ({
+      async record(organizationId, attempt) {
+        store.record(organizationId, attempt).catch((error: unknown) => {
+          if (!(error instanceof Refusal)) throw error
+        })
+        return 'recorded'
       },
-    }),
+    })),
   },
   {
     name: 'a temporary code is shown again on the next call',
@@ -251,35 +235,28 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'an attempt that is refused after its reservation is counted',
     by: 'free',
-    seenAs: ({ sessions }) => ({ sessions: { ...sessions, release: async () => {} } }),
+    ...inCalls('sessions', () => ({ release: async () => {} })),
   },
   {
     name: 'a reset does not end the sessions',
     by: 'sessions',
-    seenAs: ({ sessions }) => ({ sessions: { ...sessions, endAll: async () => {} } }),
+    ...inCalls('sessions', () => ({ endAll: async () => {} })),
   },
   {
     name: 'a verdict on outdated references is recorded',
     by: 'verdict',
-    stores: ({ authentications }, { tables }) => ({
-      authentications: {
-        ...authentications,
-        record(organizationId, { rowVersion: _, ...attempt }) {
-          const row = tables.members.get(keyOf(organizationId, attempt.memberId))
-          const attemptsVersion = row?.member.attemptsVersion ?? 0
-          return authentications.record(organizationId, { ...attempt, attemptsVersion })
-        },
+    ...inStore('authentications', (store, { tables }) => ({
+      record(organizationId, { rowVersion: _, ...attempt }) {
+        const row = tables.members.get(keyOf(organizationId, attempt.memberId))
+        return store.record(organizationId, { ...attempt, attemptsVersion: row?.member.attemptsVersion ?? 0 })
       },
-    }),
+    })),
   },
   {
     name: 'the habits of a success are not stored',
     by: 'belief',
-    stores: ({ authentications }) => ({
-      authentications: {
-        ...authentications,
-        record: (organizationId, attempt) => authentications.record(organizationId, { ...attempt, habits: null }),
-      },
-    }),
+    ...inStore('authentications', (store) => ({
+      record: (organizationId, attempt) => store.record(organizationId, { ...attempt, habits: null }),
+    })),
   },
 ]

@@ -12,22 +12,9 @@ import { createProfileLinkFlows } from '../../src/flows/profile/profile-links.js
 import { createProfileFlows } from '../../src/flows/profile/profiles.js'
 import { createUserActions } from '../../src/flows/profile/user-actions.js'
 import { createBootstrap } from '../../src/flows/session/bootstrap.js'
-import type { AccountStore } from '../../src/storage/account.js'
-import type { AttemptLockStore } from '../../src/storage/attempt-lock.js'
-import type { AuthenticationStore } from '../../src/storage/authentication.js'
 import type { CodeHash } from '../../src/storage/code-hash.js'
-import type { InvalidPatternStore } from '../../src/storage/invalid-patterns.js'
-import type { OrganizationStore } from '../../src/storage/organization.js'
-import type { PendingActionStore } from '../../src/storage/pending-action.js'
-import type { PolicyStore } from '../../src/storage/policies.js'
-import type { ProfileStore } from '../../src/storage/profile.js'
-import type { ProfileLinkStore } from '../../src/storage/profile-link.js'
-import type { RefusedPatternStore } from '../../src/storage/refused-patterns.js'
-import type { SecurityCodeStore } from '../../src/storage/security-code.js'
-import type { SessionStore } from '../../src/storage/session.js'
-import type { TypingWordStore } from '../../src/storage/typing-words.js'
-import type { UserLogStore } from '../../src/storage/user-log.js'
 import type { Vault } from '../../src/storage/vault.js'
+import type { Stores as ServiceStores } from '../../src/wiring/open-stores.js'
 import { createPatternFlows } from '../../src/wiring/pattern-flows.js'
 import type { Scheduler } from './scheduler.js'
 import { memoryAccounts } from './stores/account.js'
@@ -45,22 +32,20 @@ import type { MemorySessions } from './stores/session.js'
 import type { Immediate, Tables } from './stores/tables.js'
 import { standInScoring } from './typists.js'
 
+type Used =
+  | 'accounts'
+  | 'profiles'
+  | 'profileLinks'
+  | 'pendingActions'
+  | 'authentications'
+  | 'attemptLocks'
+  | 'sessions'
+type AlsoUsed = 'invalidPatterns' | 'refusedPatterns' | 'securityCodes' | 'userLog'
 /** The stores that the flows use. */
-export interface Stores {
-  readonly accounts: AccountStore
-  readonly profiles: ProfileStore
-  readonly profileLinks: ProfileLinkStore
-  readonly pendingActions: PendingActionStore
-  readonly authentications: AuthenticationStore
-  readonly attemptLocks: AttemptLockStore
-  readonly invalidPatterns: InvalidPatternStore
-  readonly refusedPatterns: RefusedPatternStore
-  readonly securityCodes: SecurityCodeStore
-  readonly sessions: SessionStore
-  readonly organizations: Pick<OrganizationStore, 'find'>
-  readonly policies: Pick<PolicyStore, 'list'>
-  readonly typingWords: Pick<TypingWordStore, 'list'>
-  readonly userLog: UserLogStore
+export interface Stores extends Pick<ServiceStores, Used | AlsoUsed> {
+  readonly organizations: Pick<ServiceStores['organizations'], 'find'>
+  readonly policies: Pick<ServiceStores['policies'], 'list'>
+  readonly typingWords: Pick<ServiceStores['typingWords'], 'list'>
 }
 export type MemoryStores = { readonly [Name in keyof Stores]: Immediate<Stores[Name]> }
 
@@ -112,27 +97,15 @@ export function memoryStores(tables: Tables, sessions: MemorySessions): MemorySt
 const fixedSettings = (): Pick<MemoryStores, 'organizations' | 'policies' | 'typingWords'> => ({
   organizations: {
     find: (id) => ({
-      id,
-      name: id,
-      defaultLanguage: 'en',
-      languageMode: 'auto',
-      wordsVersion: 0,
-      redirectOrigins: [],
-      keyRate: null,
-      createdAt: 0,
+      ...{ id, name: id, defaultLanguage: 'en', languageMode: 'auto' },
+      ...{ wordsVersion: 0, redirectOrigins: [], keyRate: null, createdAt: 0 },
     }),
   },
   policies: {
     list: (organizationId) => [
       {
-        id: `policy of ${organizationId}`,
-        policy: policyOf(organizationId),
-        groups: [],
-        isDefault: true,
-        isShadow: false,
-        createdAt: 0,
-        updatedAt: null,
-        archivedAt: null,
+        ...{ id: `policy of ${organizationId}`, policy: policyOf(organizationId), groups: [], isDefault: true },
+        ...{ isShadow: false, createdAt: 0, updatedAt: null, archivedAt: null },
       },
     ],
   },
@@ -164,24 +137,11 @@ const uuidOf = (id: string) => `01900000-0000-7000-8000-${id.replace(/\D/g, '').
 /** The shipped flows of one process, with a cache of its own. */
 export function startProcess(needs: Needs, process: number) {
   const { scheduler, stores, fresh } = needs
-  const through = <Name extends keyof Stores>(name: Name): Stores[Name] =>
-    scheduler.through<Stores[Name]>(process, name, stores[name])
-  const seen = needs.seenAs({
-    accounts: through('accounts'),
-    profiles: through('profiles'),
-    profileLinks: through('profileLinks'),
-    pendingActions: through('pendingActions'),
-    authentications: through('authentications'),
-    attemptLocks: through('attemptLocks'),
-    invalidPatterns: through('invalidPatterns'),
-    refusedPatterns: through('refusedPatterns'),
-    securityCodes: through('securityCodes'),
-    sessions: through('sessions'),
-    organizations: through('organizations'),
-    policies: through('policies'),
-    typingWords: through('typingWords'),
-    userLog: through('userLog'),
-  })
+  // Sound: each store keeps its name and its methods, which answer later.
+  const through = Object.fromEntries(
+    Object.entries(stores).map(([name, store]) => [name, scheduler.through<object>(process, name, store)]),
+  ) as unknown as Stores
+  const seen = needs.seenAs(through)
   const memory = createSettings({ ...seen, monotonicMs: scheduler.now })
   const given = {
     ...seen,

@@ -1,8 +1,8 @@
 import { seededRandom } from '../../src/calibration/random.js'
+import { createClients } from './client-calls.js'
 import type { Invariant, Violation } from './invariants.js'
 import { createJournal, type Journal } from './journal.js'
 import type { Request } from './request.js'
-import { createClients } from './requests.js'
 import { createScheduler, type Random, randomOn, type Scheduler } from './scheduler.js'
 import { openWorld, type Planted, type World } from './world.js'
 
@@ -20,8 +20,6 @@ export interface Settings {
   readonly seed: number
   readonly steps: number
   readonly planted?: Planted
-  /** Left out, to find out whether a failure needs them: kinds of faults, and concurrent calls (`company`). */
-  readonly without?: readonly (keyof Faults | 'company')[]
   /** The only invariant that is checked; all if absent. */
   readonly only?: Invariant
 }
@@ -44,9 +42,9 @@ const MOOD_STEPS = 400
  * Plays one seed until an invariant is violated or the steps are over. A step is one decision of the scheduler: a
  * store's answer, a fault or a new call. The same settings give the same run on every machine.
  */
-export async function simulate({ seed, steps, planted, without = [], only }: Settings): Promise<Outcome> {
+export async function simulate({ seed, steps, planted, only }: Settings): Promise<Outcome> {
   const random = randomOn(seededRandom(seed))
-  const weather = weatherOf(random, without)
+  const weather = weatherOf(random)
   const journal = createJournal()
   const scheduler = createScheduler(random, journal)
   let violation: Violation | null = null
@@ -78,14 +76,12 @@ interface Weather {
   readonly inDatabase: boolean
 }
 
-function weatherOf(random: Random, without: NonNullable<Settings['without']>): Weather {
+function weatherOf(random: Random): Weather {
   // One seed in four meets no fault, and so reaches deeper states.
   const level = random.pick([0, 0.5, 1, 3])
-  const chance = (fault: keyof Faults, share: number) => (without.includes(fault) ? 0 : share * level)
-  const atOnce = 1 + random.below(8)
   return {
-    faults: { crash: chance('crash', 0.002), timeOut: chance('timeOut', 0.02), flush: chance('flush', 0.001) },
-    atOnce: without.includes('company') ? 1 : atOnce,
+    atOnce: 1 + random.below(8),
+    faults: { crash: 0.002 * level, timeOut: 0.02 * level, flush: 0.001 * level },
     inDatabase: random.chance(0.3),
   }
 }

@@ -67,25 +67,16 @@ export const standInScoring: Scoring = {
     const confidence = own * 2 > owners.length ? CONFIDENCE[typing.quality] : 0.05
     const kept: ProfileTemplate | null = keep && owners.length > 0 ? { bytes: samples, n: owners.length } : null
     const reading: PatternReading = {
-      sample: sampleOf(typing),
-      nKeydowns: 50,
-      mode: typing.mode,
-      ip: null,
-      memberRef: typing.memberRef,
+      ...{ sample: sampleOf(typing), nKeydowns: 50, mode: typing.mode, ip: null, memberRef: typing.memberRef },
       metadata: { device: null, application: 'web', tags: [] },
       replayMark: typing.mark,
       botLikelihood: typing.quality === 'bot' ? 1 : 0,
       bot: typing.quality === 'bot',
       replayOfReference: owners.some(({ person, nth }) => person === typing.person && nth === typing.nth),
-      repeat: null,
-      copyOfKnown: false,
-      sketch: new Uint8Array(1),
-      replayDistanceMs: Number.POSITIVE_INFINITY,
+      ...{ repeat: null, copyOfKnown: false, sketch: new Uint8Array(1), replayDistanceMs: Number.POSITIVE_INFINITY },
       confidence: owners.length === 0 ? null : confidence,
       confidenceAdapted: adaptive.length === 0 ? null : Math.max(confidence, confidence > 0.05 ? 0.6 : 0),
-      nReferencesUsed: owners.length + adaptive.length,
-      kept,
-      warnings: null,
+      ...{ nReferencesUsed: owners.length + adaptive.length, kept, warnings: null },
     }
     return { ok: true, reading }
   },

@@ -18,7 +18,7 @@ import { createTables, type Tables } from './stores/tables.js'
 import { rememberingCodeHash, rememberingVault } from './typists.js'
 
 /** The state that a planted bug may read and change. */
-interface Reach {
+export interface Reach {
   readonly tables: Tables
   /** Number of flushes of the sessions. */
   readonly flushes: () => number

@@ -11,7 +11,7 @@ import { openStores } from '../../src/wiring/open-stores.js'
 import { startSso } from '../../src/wiring/serve-sso.js'
 import { freshDatabase } from '../servers/database.js'
 import { type Sink, smtpSink } from '../servers/sinks.js'
-import { startService, type TestService } from '../service.js'
+import { sharedService, startService, type TestService } from '../service.js'
 
 export const CLIENT_SECRET = 'a secret of sixteen characters and more'
 /** Where the application of the tests takes codes. Nothing listens there: the test reads the address. */
@@ -31,7 +31,6 @@ export interface Bridge {
 export interface BridgeOptions {
   /** Replaces settings. */
   readonly settings?: Record<string, unknown>
-  readonly redisUrl?: string | null | undefined
   /** Environment variables. */
   readonly more?: Record<string, string>
   readonly port?: number
@@ -51,16 +50,7 @@ export const someone = (name: string) => ({ name, email: `${name}@example.org`, 
 export async function startBridge(
   service: TestService,
   smtpPort: number,
-  {
-    settings = {},
-    redisUrl,
-    more = {},
-    port,
-    apikey = service.apikey,
-    people = [],
-    files = {},
-    directory,
-  }: BridgeOptions = {},
+  { settings = {}, more = {}, port, apikey = service.apikey, people = [], files = {}, directory }: BridgeOptions = {},
 ): Promise<Bridge> {
   const folder = mkdtempSync(join(tmpdir(), 'keystride-sso-'))
   const listens = port ?? (await freePort())
@@ -93,7 +83,6 @@ export async function startBridge(
   )
   const config = readConfig({
     ...service.env,
-    ...(redisUrl ? { REDIS_URL: redisUrl } : {}),
     ALERT_HOSTS: 'localhost,127.0.0.1',
     ROLES: 'sso',
     SSO_FILE: join(folder, 'sso.json'),
@@ -125,16 +114,19 @@ export async function startBridge(
   }
 }
 
-/** A service, a mail server and a database. */
+/** A service and a mail server. */
 export interface World {
   readonly service: TestService
   readonly mail: Sink<{ to: string[]; raw: string }>
   close(): Promise<void>
 }
 
-export async function openWorld(redisUrl?: string | null): Promise<World> {
+/** With the shared service, or with one of these options and a database that nobody else uses. */
+export async function openWorld(own?: Parameters<typeof startService>[1]): Promise<World> {
+  const mail = await smtpSink()
+  if (own === undefined) return { service: await sharedService(), mail, close: mail.close }
   const fresh = await freshDatabase()
-  const [service, mail] = await Promise.all([startService(fresh.url, { redisUrl }), smtpSink()])
+  const service = await startService(fresh.url, own)
   return {
     service,
     mail,
@@ -276,21 +268,18 @@ export class Visitor {
 }
 let typed = 1000
 
-/** Enrolls a person in a new browser, and returns it at the page that asks to type. */
-export async function enrolled(
-  world: World,
-  bridge: Bridge,
-  name: string,
-  seed: number,
-): Promise<{ who: MadeUpPerson }> {
-  const who = person(seed)
-  const party = await relyingParty(bridge.issuer)
-  const visitor = new Visitor()
-  await visitor.open((await ask(party, { login_hint: name })).url.href)
+/** Passes a new person by a one-time password and lets the person type five patterns: the page then asks to sign in. */
+export async function enroll(world: Pick<World, 'mail'>, visitor: Visitor, name: string, who: MadeUpPerson) {
   await visitor.submit({ action: 'send', purpose: 'enroll' })
   await visitor.submit({ action: 'password', password: latestPassword(world, `${name}@example.org`) })
   for (let n = 0; n < 12 && / target="/.test(visitor.page); n++) await visitor.types(who)
-  return { who }
+}
+
+/** Enrolls a person in a new browser. */
+export async function enrolled(world: Pick<World, 'mail'>, bridge: Bridge, name: string, seed: number) {
+  const who = person(seed)
+  await enroll(world, (await beginSignIn(bridge, name)).visitor, name, who)
+  return who
 }
 
 /** Changes the default policy of the service's organization. */
@@ -299,6 +288,10 @@ export async function changePolicy(service: TestService, changes: Record<string,
   const { status, json } = await service.dashboard('PUT', `/policies/${policy.id}`, { body: { ...policy, ...changes } })
   if (status !== 200) throw new Error(`the policy was not changed: ${json.message}`)
 }
+
+/** Lifts every lock of a person, whose failed tries then count anew. */
+export const unlock = (service: TestService, name: string) =>
+  service.dashboard('POST', `/users/${name}/actions`, { body: { action: 'unlock' } })
 
 /** A new sign-in of a person, at its first page. */
 export async function beginSignIn(bridge: Bridge, name: string, more: Record<string, string> = {}) {

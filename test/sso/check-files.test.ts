@@ -1,11 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { type HostList, hostList } from '../../src/domain/alert-host.js'
 import { checkSsoFiles } from '../../src/sso/check-files.js'
 import { readSsoSettings } from '../../src/sso/settings.js'
-import { openWorld, startBridge, type World } from './bridge.js'
+import { openWorld, startBridge } from './bridge.js'
 
 const hosts = (...names: string[]) => hostList(names) as HostList
 
@@ -37,8 +37,13 @@ describe('what the settings refer to', () => {
       (error: Error) => error.message.replaceAll(`${folder}/`, ''),
     )
 
-  it('is all there', async () => {
-    expect(await problems({})).toBe('')
+  it('is readable in every example of docs/sso.md', () => {
+    const page = readFileSync(new URL('../../docs/sso.md', import.meta.url), 'utf8')
+    const [whole = '', ...parts] = [...page.matchAll(/```json\n([\s\S]*?)```/g)].map(([, text = '']) => text)
+    expect(settings(JSON.parse(whole)).clients[0]?.id).toBe('wiki')
+    // A client, or fields of the file.
+    for (const part of parts) settings(part.startsWith('{') ? { clients: [JSON.parse(part)] } : JSON.parse(`{${part}}`))
+    expect(parts.length).toBeGreaterThan(3)
   })
 
   it('names the person of a hint wherever a client takes its sub from one', () => {
@@ -56,6 +61,7 @@ describe('what the settings refer to', () => {
   })
 
   it('is named with every problem at once', async () => {
+    expect(await problems({})).toBe('')
     const client = { id: 'app', secretFile: 'short', redirectUris: ['https://app.example.org/'] }
     const core = { url: 'http://localhost:8080', apikeyFile: 'absent' }
     const directory = { kind: 'file', path: 'nobody.json' }
@@ -69,23 +75,14 @@ describe('what the settings refer to', () => {
   })
 })
 
-describe('a bridge does not start', { timeout: 60_000 }, () => {
-  let world: World
-  beforeAll(async () => {
-    world = await openWorld()
-  })
-  afterAll(async () => world.close())
-  const start = (options: Parameters<typeof startBridge>[2]) => startBridge(world.service, world.mail.port, options)
-
-  it('with the API key of another organization or scope', async () => {
-    await expect(start({ apikey: 'unknown' })).rejects.toThrow('no organization of this database has this API key')
-    const { json } = await world.service.dashboard('POST', '/keys', { body: { label: 'x', scopes: ['links'] } })
-    await expect(start({ apikey: json.data.apikey })).rejects.toThrow('has the scopes links: core is needed')
-  })
-
-  it('with a mail server that it may not reach', async () => {
-    await expect(start({ more: { ALERT_HOSTS: 'smtp.example.org' } })).rejects.toThrow(
-      'localhost is not in ALERT_HOSTS',
-    )
-  })
+it('a bridge starts with the API key of its organization and scope, and with a mail server that it may reach', async () => {
+  const { service, mail, close } = await openWorld()
+  const { json } = await service.dashboard('POST', '/keys', { body: { label: 'x', scopes: ['links'] } })
+  for (const [options, why] of [
+    [{ apikey: 'unknown' }, 'no organization of this database has this API key'],
+    [{ apikey: json.data.apikey }, 'has the scopes links: core is needed'],
+    [{ more: { ALERT_HOSTS: 'smtp.example.org' } }, 'localhost is not in ALERT_HOSTS'],
+  ] as const)
+    await expect(startBridge(service, mail.port, options)).rejects.toThrow(why)
+  await close()
 })

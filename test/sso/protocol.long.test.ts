@@ -1,4 +1,4 @@
-import { createServer } from 'node:http'
+import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import {
   createRemoteJWKSet,
@@ -13,6 +13,7 @@ import type * as oidc from 'openid-client'
 import { fetchUserInfo } from 'openid-client'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { MadeUpPerson } from '../../src/typist/made-up-person.js'
+import { until } from '../patience.js'
 import {
   ask,
   type Bridge,
@@ -33,8 +34,8 @@ import {
 const OTHER_SECRET = 'another secret of sixteen characters'
 const COUNT = 1_000
 
-/** Rules of RFC 9700 (OAuth security), OpenID Connect Core and its logout specifications. docs/sso.md lists these titles. */
-describe('single sign-on keeps the rules of', { timeout: 240_000 }, () => {
+/** Rules of RFC 9700 (OAuth security), OpenID Connect Core and its logout specifications, with PostgreSQL alone. */
+describe('single sign-on keeps the rules of', () => {
   let world: World
   /** Asks for typing each time. */
   let bridge: Bridge
@@ -44,7 +45,7 @@ describe('single sign-on keeps the rules of', { timeout: 240_000 }, () => {
   let who: MadeUpPerson
   let logout: Awaited<ReturnType<typeof logoutReceiver>>
   beforeAll(async () => {
-    world = await openWorld()
+    world = await openWorld({ redisUrl: null })
     logout = await logoutReceiver()
     upstream = await startUpstream()
     const people = [someone('ann'), someone('bob')]
@@ -75,7 +76,7 @@ describe('single sign-on keeps the rules of', { timeout: 240_000 }, () => {
       people,
       settings: { ...settings, sessionMinutes: 60 },
     })
-    who = (await enrolled(world, bridge, 'ann', 61)).who
+    who = await enrolled(world, bridge, 'ann', 61)
   })
   afterAll(async () => {
     await bridge.close()
@@ -107,6 +108,11 @@ describe('single sign-on keeps the rules of', { timeout: 240_000 }, () => {
     redirect_uri: CALLBACK,
     code_verifier: asked.verifier,
   })
+  /** The tokens for the code of a sign-in at `keeping`. */
+  const exchanged = async (sign: Awaited<ReturnType<typeof signedIn>>) =>
+    (await (await tokenRequest(keeping, codeFields(sign))).json()) as Record<string, string | number>
+  const metadataOf = (headers: Record<string, string> = {}) =>
+    fetch(`${bridge.issuer}/.well-known/openid-configuration`, { headers })
   const errorAt = (address: string) => new URL(address).searchParams.get('error')
 
   describe('RFC 9700', () => {
@@ -185,25 +191,17 @@ describe('single sign-on keeps the rules of', { timeout: 240_000 }, () => {
     })
 
     it('2.2 and 4.14: there are no refresh tokens, and access tokens live for ten minutes', async () => {
-      const sign = await signedIn(keeping, { scope: 'openid profile offline_access' })
-      const tokens = (await (await tokenRequest(keeping, codeFields(sign))).json()) as Record<string, unknown>
+      const tokens = await exchanged(await signedIn(keeping, { scope: 'openid profile offline_access' }))
       expect(tokens.refresh_token).toBeUndefined()
       expect(tokens.expires_in).toBe(600)
     })
 
     it('2.4 and 4.15: no other grant is offered', async () => {
-      for (const grant_type of [
-        'password',
-        'client_credentials',
-        'refresh_token',
-        'urn:ietf:params:oauth:grant-type:device_code',
-        'implicit',
-      ]) {
+      const device = 'urn:ietf:params:oauth:grant-type:device_code'
+      for (const grant_type of ['password', 'client_credentials', 'refresh_token', device, 'implicit']) {
         const answer = await tokenRequest(bridge, { grant_type, username: 'ann', password: 'x', refresh_token: 'x' })
-        expect([answer.status, ((await answer.json()) as { error: string }).error], grant_type).toEqual([
-          400,
-          'unsupported_grant_type',
-        ])
+        const { error } = (await answer.json()) as { error: string }
+        expect([answer.status, error], grant_type).toEqual([400, 'unsupported_grant_type'])
       }
     })
 
@@ -221,19 +219,16 @@ describe('single sign-on keeps the rules of', { timeout: 240_000 }, () => {
       )
     })
 
-    it('2.6 and 4.4: metadata and every response name the issuer', async () => {
-      const metadata = (await (await fetch(`${bridge.issuer}/.well-known/openid-configuration`)).json()) as Record<
-        string,
-        unknown
-      >
-      expect(metadata).toMatchObject({
+    it('2.6, 4.4 and 4.7: metadata and every response name the issuer, and the state comes back as it was sent', async () => {
+      expect(await (await metadataOf()).json()).toMatchObject({
         issuer: bridge.issuer,
         authorization_response_iss_parameter_supported: true,
         code_challenge_methods_supported: ['S256'],
         response_types_supported: ['code', 'id_token'],
       })
-      const { visitor } = await signedIn(bridge)
-      expect(new URL(visitor.at).searchParams.get('iss')).toBe(bridge.issuer)
+      const { asked, visitor } = await signedIn(bridge)
+      const { searchParams } = new URL(visitor.at)
+      expect([searchParams.get('iss'), searchParams.get('state')]).toEqual([bridge.issuer, asked.state])
     })
 
     it('4.2 and 4.16: pages send no referrer, load nothing foreign, and cannot be framed', async () => {
@@ -244,11 +239,6 @@ describe('single sign-on keeps the rules of', { timeout: 240_000 }, () => {
       const policy = page.headers.get('content-security-policy') ?? ''
       for (const part of ["default-src 'none'", "script-src 'self'", "frame-ancestors 'none'", "form-action 'self'"])
         expect(policy).toContain(part)
-    })
-
-    it('4.7: the state comes back as it was sent', async () => {
-      const { asked, visitor } = await signedIn(bridge)
-      expect(new URL(visitor.at).searchParams.get('state')).toBe(asked.state)
     })
 
     it('4.7: a browser cannot continue the sign-in of another one: 0 of 1,000 entered', async () => {
@@ -270,43 +260,29 @@ describe('single sign-on keeps the rules of', { timeout: 240_000 }, () => {
       expect(entered).toBe(0)
     })
 
-    it('4.10: an access token in the address is refused', async () => {
-      const sign = await signedIn(keeping)
-      const { access_token } = (await (await tokenRequest(keeping, codeFields(sign))).json()) as {
-        access_token: string
-      }
-      expect((await fetch(`${keeping.issuer}/me?access_token=${access_token}`)).status).toBe(400)
-    })
-
     it('4.11: after a sign-out the browser goes to registered addresses only', async () => {
       const sign = await signedIn(keeping)
-      const id_token = ((await (await tokenRequest(keeping, codeFields(sign))).json()) as { id_token: string }).id_token
+      const id_token_hint = String((await exchanged(sign)).id_token)
       for (const uri of ['http://localhost:9/foreign', 'http://evil.example/', 'http://localhost:9/bye/more']) {
         const url = new URL(`${keeping.issuer}/session/end`)
-        url.search = new URLSearchParams({ id_token_hint: id_token, post_logout_redirect_uri: uri }).toString()
+        url.search = new URLSearchParams({ id_token_hint, post_logout_redirect_uri: uri }).toString()
         const answer = await fetch(url, { headers: { accept: 'text/html' } })
         expect([answer.status, (await answer.text()).includes(uri)]).toEqual([400, false])
       }
     })
 
-    it('4.12: redirects are 303', async () => {
-      const { url } = await ask(await relyingParty(bridge.issuer))
-      expect((await fetch(url, { redirect: 'manual' })).status).toBe(303)
-    })
-
-    it('4.13: headers of a request do not change the addresses of answers', async () => {
+    it('4.12 and 4.13: redirects are 303, and headers of a request do not change the addresses of answers', async () => {
       const forged = { host: 'evil.example', 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'https' }
-      const answer = await fetch(`${bridge.issuer}/.well-known/openid-configuration`, { headers: forged })
-      expect(await answer.text()).not.toContain('evil.example')
+      expect(await (await metadataOf(forged)).text()).not.toContain('evil.example')
       const { url } = await ask(await relyingParty(bridge.issuer))
-      expect((await fetch(url, { headers: forged, redirect: 'manual' })).headers.get('location')).toMatch(
-        /^\/interaction\//,
-      )
+      const { status, headers } = await fetch(url, { headers: forged, redirect: 'manual' })
+      expect([status, headers.get('location')]).toEqual([303, expect.stringMatching(/^\/interaction\//)])
     })
   })
 
   describe('OpenID Connect', () => {
     it('Core 2 and 3.1.3.7: an ID token has issuer, audience, times, nonce, acr and amr, and a published key has signed it', async () => {
+      const beforeS = Math.floor(Date.now() / 1000)
       const sign = await signedIn(bridge)
       const tokens = await tokensOf(sign)
       const keys = createRemoteJWKSet(new URL(`${bridge.issuer}/jwks`))
@@ -319,17 +295,15 @@ describe('single sign-on keeps the rules of', { timeout: 240_000 }, () => {
         amr: ['typing'],
         sid: expect.any(String),
       })
-      expect(Math.abs(Date.now() / 1000 - Number(payload.auth_time))).toBeLessThan(60)
+      expect(Number(payload.auth_time)).toBeGreaterThanOrEqual(beforeS)
+      expect(Number(payload.auth_time)).toBeLessThanOrEqual(Number(payload.iat))
       expect(Number(payload.exp) - Number(payload.iat)).toBe(600)
     })
 
-    it('Core 3.1.2.1: prompt=none asks for nothing', async () => {
-      const visitor = new Visitor()
-      await visitor.open((await ask(await relyingParty(bridge.issuer), { prompt: 'none', login_hint: 'ann' })).url.href)
-      expect(errorAt(visitor.at)).toBe('login_required')
-    })
-
-    it('Core 3.1.2.1: a session serves until prompt=login, max_age=0 or another person asks for typing', async () => {
+    it('Core 3.1.2.1: prompt=none asks for nothing, and a session serves until prompt=login, max_age=0 or another person asks for typing', async () => {
+      const stranger = new Visitor()
+      await askAgain(stranger, await relyingParty(keeping.issuer), { prompt: 'none', login_hint: 'ann' })
+      expect(errorAt(stranger.at)).toBe('login_required')
       const { visitor, party } = await signedIn(keeping)
       await askAgain(visitor, party, { prompt: 'none', login_hint: 'ann' })
       expect(errorAt(visitor.at)).toBeNull()
@@ -379,9 +353,11 @@ describe('single sign-on keeps the rules of', { timeout: 240_000 }, () => {
       expect((await fetchUserInfo(sign.party, tokens.access_token, 'ann')).sub).toBe('ann')
     })
 
-    it('Core 5.3: userinfo needs an access token', async () => {
+    it('Core 5.3 and RFC 9700, 4.10: userinfo needs an access token, which is refused in the address', async () => {
       for (const authorization of ['Bearer no', 'Bearer', 'Basic YTpi'])
         expect((await fetch(`${bridge.issuer}/me`, { headers: { authorization } })).status).toBeGreaterThanOrEqual(400)
+      const { access_token } = await exchanged(await signedIn(keeping))
+      expect((await fetch(`${keeping.issuer}/me?access_token=${access_token}`)).status).toBe(400)
     })
 
     it('Core 5.5.1.1: an acr that typing does not have is not claimed', async () => {
@@ -411,12 +387,8 @@ describe('single sign-on keeps the rules of', { timeout: 240_000 }, () => {
       // Nor can a form replace the person, sent before the page was shown.
       const begun = await fetch(entraRequest(bridge, await upstream.token({})), { redirect: 'manual' })
       const page = new URL(begun.headers.get('location') ?? '', bridge.issuer)
-      const headers = {
-        cookie: begun.headers
-          .getSetCookie()
-          .map((line) => line.split(';')[0])
-          .join('; '),
-      }
+      const cookies = begun.headers.getSetCookie().map((line) => line.split(';')[0])
+      const headers = { cookie: cookies.join('; ') }
       const body = new URLSearchParams({ action: 'name', name: 'bob' })
       expect((await fetch(page, { method: 'POST', redirect: 'manual', headers, body })).status).toBe(303)
       // bob is not enrolled, and would be asked for a one-time password.
@@ -465,6 +437,7 @@ describe('single sign-on keeps the rules of', { timeout: 240_000 }, () => {
       visitor.at = `${keeping.issuer}/session/end/confirm`
       await visitor.submit({ xsrf, logout: 'yes' })
       expect(visitor.at).toBe('http://localhost:9/bye?state=s-9')
+      await until(() => logout.received.length > 0)
       const sent = logout.received.at(-1) ?? ''
       const keys = createRemoteJWKSet(new URL(`${keeping.issuer}/jwks`))
       const { payload, protectedHeader } = await jwtVerify(sent, keys, { issuer: keeping.issuer, audience: 'app' })
@@ -485,26 +458,14 @@ const cookiesOf = ({ cookies }: Visitor) => [...cookies].map(([, { name, value }
 
 /** Addresses that are close to the registered one. */
 function foreignUris(count: number): string[] {
+  // biome-ignore format: many short cases, some to a line
   const near = [
-    'http://localhost:9/callback/',
-    'http://localhost:9/callback/..',
-    'http://localhost:9/Callback',
-    'http://localhost:9/callback?x=1',
-    'http://localhost:9/callback#x',
-    'https://localhost:9/callback',
-    'http://localhost/callback',
-    'http://localhost:90/callback',
-    'http://localhost:9@evil.example/callback',
-    'http://evil.example/callback',
-    'http://localhost:9.evil.example/callback',
-    'http://LOCALHOST:9/callback',
-    'http://127.0.0.1:9/callback',
-    'http://localhost:9//callback',
-    'http://localhost:9/%63allback',
-    'javascript:alert(1)//http://localhost:9/callback',
-    '//localhost:9/callback',
-    'http://localhost:9/callback ',
-    '',
+    'http://localhost:9/callback/', 'http://localhost:9/callback/..', 'http://localhost:9/Callback',
+    'http://localhost:9/callback?x=1', 'http://localhost:9/callback#x', 'https://localhost:9/callback',
+    'http://localhost/callback', 'http://localhost:90/callback', 'http://localhost:9@evil.example/callback',
+    'http://evil.example/callback', 'http://localhost:9.evil.example/callback', 'http://LOCALHOST:9/callback',
+    'http://127.0.0.1:9/callback', 'http://localhost:9//callback', 'http://localhost:9/%63allback',
+    'javascript:alert(1)//http://localhost:9/callback', '//localhost:9/callback', 'http://localhost:9/callback ', '',
   ]
   return Array.from({ length: count }, (_, n) => {
     const base = near[n % near.length] ?? ''
@@ -534,6 +495,11 @@ function entraRequest(bridge: Bridge, hint: string | null): URL {
   return url
 }
 
+async function listen(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return (server.address() as AddressInfo).port
+}
+
 /** An upstream provider: its keys, and tokens that name ann. */
 async function startUpstream() {
   const [own, foreign] = await Promise.all([generateKeyPair('RS256'), generateKeyPair('RS256')])
@@ -541,8 +507,7 @@ async function startUpstream() {
   const server = createServer((_, response) =>
     response.setHeader('content-type', 'application/json').end(JSON.stringify({ keys: [jwk] })),
   )
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const issuer = `http://localhost:${(server.address() as AddressInfo).port}`
+  const issuer = `http://localhost:${await listen(server)}`
   const sign = (claims: JWTPayload, key: Parameters<SignJWT['sign']>[0], header: { alg: string; kid?: string }) =>
     new SignJWT({ iss: issuer, aud: 'bridge', sub: 'sub-of-ann', preferred_username: 'ann', ...claims })
       .setProtectedHeader(header)
@@ -557,17 +522,8 @@ async function startUpstream() {
     async forged(n: number): Promise<string> {
       const [head = '', body = '', signature = ''] = (await token({})).split('.')
       const none = Buffer.from(JSON.stringify({ alg: 'none' })).toString('base64url')
-      const other = Buffer.from(
-        JSON.stringify({
-          iss: issuer,
-          aud: 'bridge',
-          sub: 'x',
-          preferred_username: 'ann',
-          iat: 1,
-          exp: 4_000_000_000,
-          n,
-        }),
-      ).toString('base64url')
+      const claims = { iss: issuer, aud: 'bridge', sub: 'x', preferred_username: 'ann', iat: 1, exp: 4_000_000_000, n }
+      const other = Buffer.from(JSON.stringify(claims)).toString('base64url')
       const variants = [
         () => sign({}, foreign.privateKey, { alg: 'RS256', kid: 'up' }),
         () => sign({}, Buffer.from(JSON.stringify(jwk)), { alg: 'HS256', kid: 'up' }),
@@ -597,9 +553,8 @@ async function logoutReceiver() {
     received.push(new URLSearchParams(body).get('logout_token') ?? '')
     response.end()
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
-    url: `http://localhost:${(server.address() as AddressInfo).port}/logout`,
+    url: `http://localhost:${await listen(server)}/logout`,
     received,
     close: () => new Promise((resolve) => server.close(resolve)),
   }

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type Bridge, openWorld, startBridge, type World } from './bridge.js'
+import { type Bridge, CALLBACK, openWorld, startBridge, type World } from './bridge.js'
 
 let world: World
 let bridge: Bridge
@@ -17,18 +17,17 @@ afterAll(async () => {
 
 /** The bytes that come back for a request with this target. */
 async function answerTo(target: string): Promise<string> {
-  const socket = connect(Number(new URL(bridge.issuer).port), 'localhost')
+  const socket = connect(bridge.port, 'localhost')
   socket.write(`GET ${target} HTTP/1.1\r\nhost: bridge\r\nconnection: close\r\n\r\n`)
   return text(socket)
 }
 
 it('a request that cannot be read is the fault of its sender, and no error of the bridge', async () => {
-  const port = Number(new URL(bridge.issuer).port)
   expect(await answerTo('//')).toMatch(/^HTTP\/1.1 400 /)
   const form = new URLSearchParams({ x: 'x'.repeat(9_000_000) })
   const large = await fetch(`${bridge.issuer}/interaction/x`, { method: 'POST', body: form })
   expect([large.status, await large.text()]).toEqual([413, 'the form is too large\n'])
-  const gone = connect(port, 'localhost')
+  const gone = connect(bridge.port, 'localhost')
   const head = 'content-type: application/x-www-form-urlencoded\r\ncontent-length: 9\r\n'
   gone.write(`POST /interaction/x HTTP/1.1\r\nhost: bridge\r\n${head}\r\nx=`)
   gone.destroySoon()
@@ -44,18 +43,10 @@ it('gives addresses of its own to a request that names another host in its path'
 })
 
 it('names nobody by the parameter of its own if no provider sends hints', async () => {
-  for (const hint of ['no JSON', JSON.stringify({ sub: 'x', name: 'ann' })]) {
-    const url = new URL(`${bridge.issuer}/auth`)
-    url.search = new URLSearchParams({
-      client_id: 'app',
-      redirect_uri: 'http://localhost:9/callback',
-      response_type: 'code',
-      scope: 'openid',
-      code_challenge: 'x'.repeat(43),
-      code_challenge_method: 'S256',
-      keystride_hint: hint,
-    }).toString()
-    const answer = await fetch(url, { redirect: 'manual' })
-    expect(answer.headers.get('location')).toMatch(/^http:\/\/localhost:9\/callback\?error=invalid_request&/)
+  for (const keystride_hint of ['no JSON', JSON.stringify({ sub: 'x', name: 'ann' })]) {
+    const asked = { client_id: 'app', redirect_uri: CALLBACK, response_type: 'code', scope: 'openid', keystride_hint }
+    const query = new URLSearchParams({ ...asked, code_challenge: 'x'.repeat(43), code_challenge_method: 'S256' })
+    const { headers } = await fetch(`${bridge.issuer}/auth?${query}`, { redirect: 'manual' })
+    expect(headers.get('location')).toMatch(/^http:\/\/localhost:9\/callback\?error=invalid_request&/)
   }
 })

@@ -4,6 +4,8 @@ import { NO_ATTEMPTS } from '../../src/domain/attempts.js'
 import { DEFAULT_POLICY } from '../../src/domain/policy.js'
 import type { ReplayMark } from '../../src/domain/replay.js'
 import type { AttemptRecord, Authentication } from '../../src/storage/authentication.js'
+import { createKeyWrap } from '../../src/storage/crypto/key-wrap-aes.js'
+import { givenKeys } from '../../src/storage/key-ring.js'
 import type { Database } from '../../src/storage/postgres/connection/client.js'
 import { postgresOrganizations } from '../../src/storage/postgres/organization/organization.js'
 import { postgresAccounts } from '../../src/storage/postgres/person/account.js'
@@ -11,13 +13,16 @@ import type { NewReference } from '../../src/storage/profile.js'
 
 export const NOW = Date.UTC(2026, 5, 15, 12, 0, 0, 123)
 
+/** Under the encryption key of the services and flows of tests. */
+const keyWrap = createKeyWrap(givenKeys(Buffer.alloc(32, 7), []))
+
 /** A stored organization; its id. */
 export async function organization(database: Database): Promise<string> {
   const id = uuid()
   await postgresOrganizations(database).create({
     id,
     name: 'acme',
-    wrapKey: () => randomBytes(69),
+    wrapKey: () => keyWrap.wrapNew(id),
     policyId: uuid(),
     policy: DEFAULT_POLICY,
     createdAt: NOW,

@@ -14,6 +14,8 @@ export function sessionContract(store: () => SessionStore, organizationId: () =>
     changes: { lifetimeMs?: number; memberRef?: string | null; memberVersion?: number; sha256?: string } = {},
   ) => store().mint(org, { sha256, userRef, memberRef: userRef, lifetimeMs, ...changes })
 
+  const reserve = (of = sha256) => store().reserve(org, userRef, of, 'biometric', 3)
+
   beforeEach(() => {
     org = organizationId()
     userRef = `user-${uuid()}`
@@ -21,21 +23,15 @@ export function sessionContract(store: () => SessionStore, organizationId: () =>
   })
 
   describe('a session', () => {
-    it('is found as it was minted', async () => {
-      await mint()
-      expect(await store().find(org, userRef, sha256)).toEqual({
-        userRef,
-        memberRef: userRef,
-        memberVersion: null,
-        used: { biometric: 0, security_code: 0, typingFailed: false },
-        reportedAction: null,
-      })
-    })
-
-    it('keeps the version of its member at its creation', async () => {
-      await mint({ memberVersion: 7 })
-      expect((await store().find(org, userRef, sha256))?.memberVersion).toBe(7)
-      expect((await store().reserve(org, userRef, sha256, 'biometric', 3))?.session.memberVersion).toBe(7)
+    it('is found as it was minted, with the version of its member', async () => {
+      for (const memberVersion of [null, 7]) {
+        sha256 = sha256Hex()
+        await mint(memberVersion === null ? {} : { memberVersion })
+        const used = { biometric: 0, security_code: 0, typingFailed: false }
+        const session = { userRef, memberRef: userRef, memberVersion, used, reportedAction: null }
+        expect(await store().find(org, userRef, sha256)).toEqual(session)
+        expect((await reserve())?.session.memberVersion).toBe(memberVersion)
+      }
     })
 
     it('is not found under another user, organization or hash', async () => {
@@ -49,29 +45,21 @@ export function sessionContract(store: () => SessionStore, organizationId: () =>
     it('ends with its lifetime', async () => {
       await mint({ lifetimeMs: 60 })
       await until(async () => (await store().find(org, userRef, sha256)) === null)
-      expect(await store().reserve(org, userRef, sha256, 'biometric', 3)).toBeNull()
+      expect(await reserve()).toBeNull()
       expect(await store().designate(org, userRef, sha256, 'bo')).toBe(false)
       await store().markTypingFailed(org, userRef, sha256)
       await store().release(org, userRef, sha256, 'biometric')
       expect(await store().find(org, userRef, sha256)).toBeNull()
     })
 
-    it('stores that typing has failed in it', async () => {
-      await mint()
-      await store().markTypingFailed(org, userRef, sha256)
-      expect((await store().find(org, userRef, sha256))?.used.typingFailed).toBe(true)
-      expect(await store().reserve(org, userRef, sha256, 'security_code', 3)).toMatchObject({
-        session: { used: { security_code: 1, typingFailed: true } },
-      })
-    })
-
-    it('stores the pending action that it reported last', async () => {
+    it('stores that typing has failed in it, and the pending action that it reported last', async () => {
       await mint()
       const actions = [uuid(), uuid()]
+      await store().markTypingFailed(org, userRef, sha256)
       for (const action of actions) await store().markReported(org, userRef, sha256, action)
-      expect(await store().find(org, userRef, sha256)).toMatchObject({ reportedAction: actions[1] })
-      const { session } = (await store().reserve(org, userRef, sha256, 'biometric', 3)) ?? {}
-      expect(session?.reportedAction).toBe(actions[1])
+      const session = { used: { typingFailed: true }, reportedAction: actions[1] }
+      expect(await store().find(org, userRef, sha256)).toMatchObject(session)
+      expect((await reserve())?.session).toMatchObject(session)
       await store().markReported(org, userRef, sha256Hex(), uuid())
     })
 
@@ -89,11 +77,11 @@ export function sessionContract(store: () => SessionStore, organizationId: () =>
     it('counts its own kind up to the budget', async () => {
       await mint()
       for (const used of [1, 2, 3])
-        expect(await store().reserve(org, userRef, sha256, 'biometric', 3)).toMatchObject({
+        expect(await reserve()).toMatchObject({
           outcome: 'reserved',
           session: { used: { biometric: used, security_code: 0 } },
         })
-      expect(await store().reserve(org, userRef, sha256, 'biometric', 3)).toMatchObject({
+      expect(await reserve()).toMatchObject({
         outcome: 'exhausted',
         session: { used: { biometric: 3 } },
       })
@@ -115,20 +103,18 @@ export function sessionContract(store: () => SessionStore, organizationId: () =>
       expect(nths).toMatchObject([1, 2, 3, 4].map((nth) => ({ nth })))
       userRef = `user-${uuid()}`
       await mint()
-      expect(await store().reserve(org, userRef, sha256, 'biometric', 3)).toMatchObject({ nth: 1 })
+      expect(await reserve()).toMatchObject({ nth: 1 })
     })
 
     it('is given to three of a hundred concurrent calls', async () => {
       await mint()
-      const all = await Promise.all(
-        Array.from({ length: 100 }, () => store().reserve(org, userRef, sha256, 'biometric', 3)),
-      )
+      const all = await Promise.all(Array.from({ length: 100 }, () => reserve()))
       expect(all.filter((one) => one?.outcome === 'reserved')).toHaveLength(3)
     })
 
     it('is undone by release, never below zero', async () => {
       await mint()
-      await store().reserve(org, userRef, sha256, 'biometric', 3)
+      await reserve()
       await store().release(org, userRef, sha256, 'biometric')
       await store().release(org, userRef, sha256, 'biometric')
       expect((await store().find(org, userRef, sha256))?.used.biometric).toBe(0)
@@ -152,7 +138,7 @@ export function sessionContract(store: () => SessionStore, organizationId: () =>
       const { sha256, remainingMs } = await implicit()
       expect(remainingMs).toBeGreaterThan(lifetimeMs - 60_000)
       expect(remainingMs).toBeLessThanOrEqual(lifetimeMs)
-      await store().reserve(org, userRef, sha256, 'biometric', 3)
+      await reserve(sha256)
       const again = await implicit({ lifetimeMs: 2 * lifetimeMs })
       expect(again).toMatchObject({ sha256, used: { biometric: 1 } })
       expect(again.remainingMs).toBeLessThanOrEqual(remainingMs)
@@ -166,7 +152,7 @@ export function sessionContract(store: () => SessionStore, organizationId: () =>
 
     it('is a new, unused one after its lifetime, its end, and the end of all', async () => {
       const first = await implicit({ lifetimeMs: 60 })
-      await store().reserve(org, userRef, first.sha256, 'biometric', 3)
+      await reserve(first.sha256)
       // Regression: a failure in an expired session opened the code in the next one, under a policy that wants typing first.
       await store().markTypingFailed(org, userRef, first.sha256)
       await store().markReported(org, userRef, first.sha256, uuid())
@@ -182,7 +168,7 @@ export function sessionContract(store: () => SessionStore, organizationId: () =>
         expect(before.has(session.sha256)).toBe(false)
         expect(session).toMatchObject({ used: { biometric: 0, typingFailed: false }, reportedAction: null })
         before.add(session.sha256)
-        await store().reserve(org, userRef, session.sha256, 'biometric', 3)
+        await reserve(session.sha256)
         await end(session.sha256)
         expect(await store().find(org, userRef, session.sha256)).toBeNull()
       }

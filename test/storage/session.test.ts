@@ -1,34 +1,24 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { postgresSessions } from '../../src/storage/postgres/attempt/session.js'
-import { connectPostgres, type Database } from '../../src/storage/postgres/connection/client.js'
 import { postgresRetention } from '../../src/storage/postgres/insight/retention.js'
 import { connectRedis, type Redis, script } from '../../src/storage/redis/client.js'
 import { attemptsKey, implicitKey, indexKey, redisSessions, sessionKey } from '../../src/storage/redis/session.js'
-import { type FreshDatabase, freshDatabase } from '../servers/database.js'
+import { sharedDatabase } from '../servers/database.js'
 import { organization, sha256Hex } from './fixtures.js'
 import { sessionContract } from './session.contract.js'
 
+const { database } = await sharedDatabase()
+const organizationId = await organization(database)
+
 describe('sessions in postgres', () => {
-  let fresh: FreshDatabase
-  let database: Database
-  let organizationId: string
-  beforeAll(async () => {
-    fresh = await freshDatabase()
-    database = connectPostgres({ url: fresh.url, max: 4, patience: 10 })
-    organizationId = await organization(database)
-  })
-  afterAll(async () => {
-    await database.close()
-    await fresh.drop()
-  })
+  const sessions = postgresSessions(database)
   sessionContract(
-    () => postgresSessions(database),
+    () => sessions,
     () => organizationId,
   )
 
   // Regression: each sign-in deleted some, and scanned all live sessions to find them.
   it('stay after expiry until the sweep, which deletes no live one', async () => {
-    const sessions = postgresSessions(database)
     const userRef = `user-${sha256Hex()}`
     const stored = () =>
       database.scoped(organizationId, (sql) => sql`select 1 from keystride.session where user_ref = ${userRef}`)

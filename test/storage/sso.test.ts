@@ -1,6 +1,5 @@
 import { v7 as uuid } from 'uuid'
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
-import { connectPostgres, type Database } from '../../src/storage/postgres/connection/client.js'
 import { postgresRetention } from '../../src/storage/postgres/insight/retention.js'
 import { postgresOneTimePasswords } from '../../src/storage/postgres/sso/one-time-password.js'
 import { postgresSsoArtifacts } from '../../src/storage/postgres/sso/sso-artifact.js'
@@ -8,48 +7,41 @@ import { postgresSsoKeys } from '../../src/storage/postgres/sso/sso-key.js'
 import { connectRedis, type Redis, script } from '../../src/storage/redis/client.js'
 import { redisSsoArtifacts } from '../../src/storage/redis/sso-artifact.js'
 import { until } from '../patience.js'
-import { type FreshDatabase, freshDatabase } from '../servers/database.js'
+import { sharedDatabase } from '../servers/database.js'
 import { organization, sha256Hex } from './fixtures.js'
 import { ssoArtifactContract } from './sso-artifact.contract.js'
 
+const { database } = await sharedDatabase()
+const organizationId = await organization(database)
 const LIMITS = { lifetimeMs: 60_000, tries: 3, sendsPerHour: 5, wrongPerDay: 10 }
 
 describe('single sign-on in postgres', () => {
-  let fresh: FreshDatabase
-  let database: Database
-  let organizationId: string
-  beforeAll(async () => {
-    fresh = await freshDatabase()
-    database = connectPostgres({ url: fresh.url, max: 6, patience: 10 })
-    organizationId = await organization(database)
-  })
-  afterAll(async () => {
-    await database.close()
-    await fresh.drop()
-  })
-
+  const artifacts = postgresSsoArtifacts(database)
   ssoArtifactContract(
-    () => postgresSsoArtifacts(database),
+    () => artifacts,
     () => organizationId,
   )
 
   it('deletes expired artifacts in the sweep of sessions, and no live one', async () => {
-    const store = postgresSsoArtifacts(database)
     const [live, ended] = [sha256Hex(), sha256Hex()]
     const artifact = { kind: 'Code', sealed: new Uint8Array([1]), uidSha256: null, grantSha256: null, userRef: null }
-    await store.put(organizationId, { ...artifact, sha256: live, lifetimeMs: 60_000 })
-    await store.put(organizationId, { ...artifact, sha256: ended, lifetimeMs: -1000 })
+    await artifacts.put(organizationId, { ...artifact, sha256: live, lifetimeMs: 60_000 })
+    await artifacts.put(organizationId, { ...artifact, sha256: ended, lifetimeMs: -1000 })
     await postgresRetention(database).sweepSessions()
     const rows = await database.scoped(
       organizationId,
-      (sql) => sql<{ sha256: Uint8Array }[]>`select sha256 from keystride.sso_artifact`,
+      (sql) => sql`select encode(sha256, 'hex') as sha256 from keystride.sso_artifact`,
     )
-    const left = rows.map((row) => Buffer.from(row.sha256).toString('hex'))
+    const left = rows.map(({ sha256 }) => sha256)
     expect([left.includes(live), left.includes(ended)]).toEqual([true, false])
   })
 
   describe('a one-time password', () => {
-    const store = () => postgresOneTimePasswords(database)
+    const passwords = postgresOneTimePasswords(database)
+    const issue = (issued = hash()) => passwords.issue(organizationId, userRef, issued, LIMITS)
+    const attempted = () => passwords.try(organizationId, userRef)
+    const redeem = (one: Uint8Array) => passwords.redeem(organizationId, userRef, one)
+    const times = <T>(n: number, call: () => Promise<T>) => Promise.all(Array.from({ length: n }, call))
     const hash = () => new Uint8Array(Buffer.from(sha256Hex(), 'hex'))
     let userRef: string
     beforeEach(() => {
@@ -61,56 +53,53 @@ describe('single sign-on in postgres', () => {
       )
 
     it('has three tries, each counted before it is compared', async () => {
-      const issued = hash()
-      expect(await store().issue(organizationId, userRef, issued, LIMITS)).toBeNull()
-      const tries = await Promise.all(Array.from({ length: 10 }, () => store().try(organizationId, userRef)))
+      expect(await issue()).toBeNull()
+      const tries = await times(10, attempted)
       expect(tries.filter(({ outcome }) => outcome === 'open')).toHaveLength(3)
-      expect(await store().try(organizationId, userRef)).toEqual({ outcome: 'none' })
+      expect(await attempted()).toEqual({ outcome: 'none' })
     })
 
     it('is redeemed once, by one of concurrent calls, and only with its hash', async () => {
       const issued = hash()
-      await store().issue(organizationId, userRef, issued, LIMITS)
-      expect(await store().redeem(organizationId, userRef, hash())).toBe(false)
-      const won = await Promise.all(Array.from({ length: 10 }, () => store().redeem(organizationId, userRef, issued)))
-      expect(won.filter((one) => one)).toHaveLength(1)
-      expect(await store().try(organizationId, userRef)).toEqual({ outcome: 'none' })
+      await issue(issued)
+      expect(await redeem(hash())).toBe(false)
+      expect((await times(10, () => redeem(issued))).filter((one) => one)).toHaveLength(1)
+      expect(await attempted()).toEqual({ outcome: 'none' })
     })
 
     it('expires', async () => {
       const issued = hash()
-      await store().issue(organizationId, userRef, issued, LIMITS)
+      await issue(issued)
       await past("expires_at = now() - interval '1 second'")
-      expect(await store().try(organizationId, userRef)).toEqual({ outcome: 'expired' })
-      expect(await store().redeem(organizationId, userRef, issued)).toBe(false)
+      expect(await attempted()).toEqual({ outcome: 'expired' })
+      expect(await redeem(issued)).toBe(false)
     })
 
     it('is replaced by the next one, five times an hour', async () => {
       const first = hash()
-      await store().issue(organizationId, userRef, first, LIMITS)
-      for (let n = 1; n < 5; n++) expect(await store().issue(organizationId, userRef, hash(), LIMITS)).toBeNull()
-      expect(await store().redeem(organizationId, userRef, first)).toBe(false)
-      const waitMs = await store().issue(organizationId, userRef, hash(), LIMITS)
+      await issue(first)
+      for (let n = 1; n < 5; n++) expect(await issue()).toBeNull()
+      expect(await redeem(first)).toBe(false)
+      const waitMs = await issue()
       expect(waitMs).toBeGreaterThan(3_500_000)
       expect(waitMs).toBeLessThanOrEqual(3_600_000)
       await past("sent_at = array[now() - interval '61 minutes']")
-      expect(await store().issue(organizationId, userRef, hash(), LIMITS)).toBeNull()
+      expect(await issue()).toBeNull()
     })
 
     it('is not sent after ten wrong tries of a day; a right one forgets them', async () => {
       for (let n = 0; n < 4; n++) {
-        await store().issue(organizationId, userRef, hash(), LIMITS)
-        for (let tries = 0; tries < 3; tries++) await store().try(organizationId, userRef)
+        await issue()
+        for (let tries = 0; tries < 3; tries++) await attempted()
       }
-      const waitMs = await store().issue(organizationId, userRef, hash(), LIMITS)
-      expect(waitMs).toBeGreaterThan(86_000_000)
+      expect(await issue()).toBeGreaterThan(86_000_000)
       await past("wrong_since = now() - interval '25 hours'")
       const issued = hash()
-      expect(await store().issue(organizationId, userRef, issued, LIMITS)).toBeNull()
-      await store().try(organizationId, userRef)
-      expect(await store().redeem(organizationId, userRef, issued)).toBe(true)
+      expect(await issue(issued)).toBeNull()
+      await attempted()
+      expect(await redeem(issued)).toBe(true)
       await past("sent_at = '{}'")
-      expect(await store().issue(organizationId, userRef, hash(), LIMITS)).toBeNull()
+      expect(await issue()).toBeNull()
     })
   })
 

@@ -1,24 +1,17 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { dashboardRoutes } from '../../src/api/dashboard-table.js'
-import { hasChromium, launch } from '../recorder/browser.js'
+import { hasChromium } from '../recorder/browser.js'
 import { freshDatabase } from '../servers/database.js'
 import { startService, type TestService } from '../service.js'
-import { openPage, picture, seriousFindings } from './pages.js'
+import { openPage, openPages, seriousFindings } from './pages.js'
 
-describe.skipIf(!hasChromium)('the reference page in a browser', { timeout: 120_000 }, () => {
+describe.skipIf(!hasChromium)('the reference page in a browser', () => {
   let service: TestService
   let browser: Browser
   let stop: () => Promise<void>
   beforeAll(async () => {
-    const fresh = await freshDatabase()
-    service = await startService(fresh.url)
-    browser = await launch()
-    stop = async () => {
-      await browser.close()
-      await service.close()
-      await fresh.drop()
-    }
+    ;({ service, browser, stop } = await openPages({ demo: true }))
   })
   afterAll(async () => stop())
 
@@ -67,16 +60,10 @@ describe.skipIf(!hasChromium)('the reference page in a browser', { timeout: 120_
     expect(await begin.send()).toMatch(/^200 [\s\S]*"securityCodeSet": true/)
 
     expect(await seriousFindings(page, worked)).toEqual([])
-    await page.locator('#postUsersByUserRef').scrollIntoViewIfNeeded()
-    await picture(page, '30-docs')
     await page.emulateMedia({ colorScheme: 'dark' })
-    await picture(page, '31-docs-dark')
+    expect(await seriousFindings(page, worked)).toEqual([])
     await page.setViewportSize({ width: 320, height: 640 })
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320)
-    await page.goto(`${service.auth}/docs`) // The shortest reference page, for a picture of a whole page.
-    await page.getByRole('button', { name: 'Open all' }).click()
-    await page.getByText('Send a call').first().click()
-    expect(await seriousFindings(page)).toEqual([])
     await followed.close()
   })
 
@@ -148,5 +135,58 @@ describe.skipIf(!hasChromium)('the reference page in a browser', { timeout: 120_
     await page.goto(`${service.core}/docs#postUsersByUserRefVerify`)
     await expect.poll(() => page.locator('#postUsersByUserRefVerify .needs').isVisible()).toBe(true)
     await followed.close()
+  })
+
+  describe('and the guide', () => {
+    const at = (path: string) => new URL(path, new URL('/', service.core))
+    const asBrowser = (path: string, accept = 'text/html,*/*;q=0.8') => fetch(at(path), { headers: { accept } })
+
+    it('leads to pages that exist, and answers a program with the addresses of the APIs', async () => {
+      const followed = await openPage(browser, at('/').href)
+      expect(await seriousFindings(followed.page)).toEqual([])
+      await followed.page.setViewportSize({ width: 320, height: 640 })
+      expect(await followed.page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320)
+      await followed.close()
+      const page = await (await asBrowser('/')).text()
+      const hrefs = [...page.matchAll(/href="([^"#]+)"/g)].map((match) => match[1] ?? '')
+      const own = hrefs.filter((href) => !/^https?:/.test(href))
+      expect(own).toEqual(expect.arrayContaining(['core/docs', 'auth/docs', 'dashboard/docs', 'auth/try']))
+      for (const href of own) expect([href, (await fetch(at(href))).status]).toEqual([href, 200])
+      expect(page).not.toContain('http://localhost:8080')
+      const { core, links, dashboard } = (await (await fetch(at('/'))).json()) as Record<string, string>
+      const addresses = ['/core', '/auth', '/dashboard'].map((end) => expect.stringMatching(new RegExp(`${end}$`)))
+      expect([core, links, dashboard]).toEqual(addresses)
+    })
+
+    it('says whether the service is well', async () => {
+      const fresh = await freshDatabase()
+      const other = await startService(fresh.url, { more: { LOG_LEVEL: 'silent' } })
+      const page = async () => (await fetch(new URL('/', other.core), { headers: { accept: 'text/html' } })).text()
+      expect(await page()).toContain('This Keystride service is well.')
+      await fresh.drop()
+      await expect.poll(page).toContain('This Keystride service is degraded: PostgreSQL out of reach.')
+      await other.close()
+    })
+
+    it('answer a browser with a page at the address of an API and at an unknown one, other clients with JSON', async () => {
+      for (const [path, status, title] of [
+        ['core', 401, 'This address belongs to an API'],
+        ['dashboard', 401, 'This address belongs to an API'],
+        ['auth', 401, 'This address belongs to an API'],
+        ['core/organization', 401, 'This address belongs to an API'],
+        ['nowhere/at/all', 404, 'No such page'],
+      ] as const) {
+        const page = await asBrowser(path)
+        const type = 'text/html; charset=utf-8'
+        expect([path, page.status, page.headers.get('content-type')]).toEqual([path, status, type])
+        const text = await page.text()
+        expect(text).toContain(`<h1>${title}</h1>`)
+        for (const [, href = ''] of text.matchAll(/href="([^"]+)"/g))
+          expect([href, (await fetch(new URL(href, page.url))).status]).toEqual([href, 200])
+        const json = await asBrowser(path, '*/*')
+        expect([path, json.status]).toEqual([path, status])
+        expect(await json.json()).toMatchObject({ success: false })
+      }
+    })
   })
 })

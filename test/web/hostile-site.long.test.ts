@@ -1,27 +1,18 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { hasChromium, launch } from '../recorder/browser.js'
-import { freshDatabase } from '../servers/database.js'
-import { startService, type TestService } from '../service.js'
+import { hasChromium } from '../recorder/browser.js'
+import type { TestService } from '../service.js'
 import { figure } from '../trust/figure.js'
-import { handOf } from './hand.js'
-import { customerSite, linkAddress, openPage } from './pages.js'
+import { customerSite, handOf, linkAddress, openPage, openPages } from './pages.js'
 
-describe.skipIf(!hasChromium)('a foreign site', { timeout: 120_000 }, () => {
+describe.skipIf(!hasChromium)('a foreign site', () => {
   let service: TestService
   let browser: Browser
   let key: string
   let stop: () => Promise<void>
   beforeAll(async () => {
-    const fresh = await freshDatabase()
-    service = await startService(fresh.url)
-    browser = await launch()
+    ;({ service, browser, stop } = await openPages())
     key = (await service.callLinks('POST', '/api/links/create-profile/victim')).json.key
-    stop = async () => {
-      await browser.close()
-      await service.close()
-      await fresh.drop()
-    }
   })
   afterAll(async () => stop())
 

@@ -1,16 +1,15 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { hasChromium, launch } from '../recorder/browser.js'
-import { freshDatabase } from '../servers/database.js'
-import { startService, type TestService } from '../service.js'
+import { hasChromium } from '../recorder/browser.js'
+import type { TestService } from '../service.js'
 import { figure, LONG } from '../trust/figure.js'
 import { hostileTexts } from './hostile.js'
-import { linkAddress } from './pages.js'
+import { linkAddress, openPages } from './pages.js'
 
 const COUNT = LONG ? 200 : 17
 const texts = hostileTexts(COUNT)
 
-describe.skipIf(!hasChromium)('user text in a page', { timeout: 900_000 }, () => {
+describe.skipIf(!hasChromium)('user text in a page', () => {
   let service: TestService
   let browser: Browser
   let page: Page
@@ -18,18 +17,10 @@ describe.skipIf(!hasChromium)('user text in a page', { timeout: 900_000 }, () =>
   const met = { views: 0, dialogs: 0, stopped: [] as string[], elsewhere: [] as string[] }
 
   beforeAll(async () => {
-    const fresh = await freshDatabase()
-    service = await startService(fresh.url, { demo: true })
-    browser = await launch()
+    ;({ service, browser, stop } = await openPages({ demo: true }))
     const context = await browser.newContext({ locale: 'en-GB' })
     page = await context.newPage()
     watch(page, met)
-    stop = async () => {
-      await context.close()
-      await browser.close()
-      await service.close()
-      await fresh.drop()
-    }
   })
   afterAll(async () => stop())
 
@@ -64,7 +55,7 @@ describe.skipIf(!hasChromium)('user text in a page', { timeout: 900_000 }, () =>
     expect([seen.dialogs, seen.elsewhere.length]).toEqual([1, 1])
     await bare.goto(`${service.core}/docs`)
     await bare.evaluate("document.body.append(Object.assign(document.createElement('style'), { textContent: 'p {}' }))")
-    await expect.poll(() => seen.stopped.length, { timeout: 10_000 }).toBeGreaterThan(0)
+    await expect.poll(() => seen.stopped.length).toBeGreaterThan(0)
     const inserted = bare.evaluate("document.body.insertAdjacentHTML('beforeend', '<p>')")
     await expect(inserted).rejects.toThrow('TrustedHTML')
     await bare.close()

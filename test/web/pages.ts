@@ -5,9 +5,11 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { expect } from 'vitest'
-import { keySender, type Stroke } from '../recorder/browser.js'
-import type { TestService } from '../service.js'
-import type { Hand } from './hand.js'
+import { person } from '../../src/typist/made-up-person.js'
+import { PATIENCE_MS } from '../patience.js'
+import { keySender, launch, type Stroke } from '../recorder/browser.js'
+import { freshDatabase } from '../servers/database.js'
+import { startService, type TestService } from '../service.js'
 
 const folder = process.env.KEYSTRIDE_SCREENSHOTS ?? ''
 
@@ -21,6 +23,31 @@ export async function picture(page: Page, name: string, element?: string): Promi
   await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true, ...(clip && { clip }) })
 }
 
+/** Types texts as one person, with new times at each call. */
+export type Hand = (text: string) => Stroke[]
+
+/** A made-up person with habits in key pairs. `tempo` multiplies every time. */
+export function handOf(one: number, tempo = 1): Hand {
+  let typed = 0
+  return (text) => person(7000 + one).types(text, ++typed, { tempo }).kevt as unknown as Stroke[]
+}
+
+/** A service and a browser. */
+export async function openPages(options: Parameters<typeof startService>[1] = {}) {
+  const fresh = await freshDatabase()
+  const service = await startService(fresh.url, options)
+  const browser = await launch()
+  return {
+    service,
+    browser,
+    async stop() {
+      await browser.close()
+      await service.close()
+      await fresh.drop()
+    },
+  }
+}
+
 interface Followed {
   readonly page: Page
   /** Types the shown words and submits; types again if detected as a bot. */
@@ -28,8 +55,6 @@ interface Followed {
   /** Types the shown words without submitting. */
   words(hand: Hand): Promise<void>
   strokes(strokes: readonly Stroke[]): Promise<void>
-  /** Pastes by keyboard. */
-  paste(text: string): Promise<void>
   count(): Promise<string>
   /** The mark of each word. */
   marks(): Promise<(string | null)[]>
@@ -43,6 +68,7 @@ export async function openPage(
   options: Parameters<Browser['newContext']>[0] = {},
 ): Promise<Followed> {
   const context = await browser.newContext({ locale: 'en-GB', ...options })
+  context.setDefaultTimeout(PATIENCE_MS.background)
   const page = await context.newPage()
   const complaints: string[] = []
   page.on('console', (message) => {
@@ -63,11 +89,6 @@ export async function openPage(
     words,
     count,
     strokes: (strokes) => sender.types(strokes),
-    async paste(text) {
-      await context.grantPermissions(['clipboard-read', 'clipboard-write'])
-      await page.evaluate(`navigator.clipboard.writeText(${JSON.stringify(text)})`)
-      await sender.shortcut('Control+KeyV', ['paste'])
-    },
     marks: async () => {
       const words = await page.locator('#words li').all()
       return Promise.all(words.map((word) => word.getAttribute('data-mark')))

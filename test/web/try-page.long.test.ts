@@ -1,72 +1,25 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { LANGUAGES } from '../../src/domain/typing-words.js'
-import { connectPostgres } from '../../src/storage/postgres/connection/client.js'
-import { hasChromium, launch } from '../recorder/browser.js'
-import { freshDatabase } from '../servers/database.js'
-import { startService, type TestService } from '../service.js'
-import { madeUpHand } from './hand.js'
-import { openPage, picture, seriousFindings } from './pages.js'
+import { hasChromium } from '../recorder/browser.js'
+import { sharedService, type TestService } from '../service.js'
+import { handOf, openPage, openPages, picture, seriousFindings } from './pages.js'
 
-describe.skipIf(!hasChromium)('the page to try the product', { timeout: 180_000 }, () => {
+describe.skipIf(!hasChromium)('the page to try the product', () => {
   let service: TestService
   let browser: Browser
   let stop: () => Promise<void>
   beforeAll(async () => {
-    const fresh = await freshDatabase()
-    service = await startService(fresh.url, { demo: true })
-    browser = await launch()
-    stop = async () => {
-      await browser.close()
-      await service.close()
-      await fresh.drop()
-    }
+    ;({ service, browser, stop } = await openPages({ demo: true }))
   })
   afterAll(async () => stop())
 
-  it('has seven languages, and words of its language', async () => {
-    const titles = new Set<string>()
-    for (const language of LANGUAGES) {
-      const followed = await openPage(browser, `${service.auth}/try?language=${language}`)
-      const { page } = followed
-      await expect.poll(followed.count).not.toBe('')
-      expect(await page.evaluate('document.documentElement.lang')).toBe(language)
-      expect(await page.locator('#words').getAttribute('lang')).toBe(language)
-      expect(await page.locator('body > nav a').count()).toBe(LANGUAGES.length)
-      titles.add((await page.locator('h1').textContent()) ?? '')
-      expect(await seriousFindings(page)).toEqual([])
-      await followed.close()
-    }
-    expect(titles.size).toBe(LANGUAGES.length)
-  })
-
-  it('warns on a device with only a touch screen before the first key press', async () => {
-    const phone = await openPage(browser, `${service.auth}/try`, {
-      viewport: { width: 360, height: 740 },
-      hasTouch: true,
-      isMobile: true,
-    })
-    await expect.poll(phone.count).toBe('Pattern 1 of 5')
-    expect(await phone.page.locator('#touch').isVisible()).toBe(true)
-    await picture(phone.page, '25-try-touch')
-    await phone.close()
-    const desk = await openPage(browser, `${service.auth}/try`)
-    await expect.poll(desk.count).toBe('Pattern 1 of 5')
-    expect(await desk.page.locator('#touch').isVisible()).toBe(false)
-    await desk.close()
-  })
-
-  it('says how long to wait after too many refused patterns', async () => {
-    const followed = await openPage(browser, `${service.auth}/try`)
-    await expect.poll(followed.count).toBe('Pattern 1 of 5')
-    const database = connectPostgres({ url: service.env.DATABASE_URL ?? '', max: 2, patience: 10 })
-    await database.asSystem(
-      (sql) => sql`update keystride.member set patterns_closed_until = clock_timestamp() + interval '10 minutes'`,
-    )
-    await database.close()
-    await followed.pattern(madeUpHand(32))
-    await followed.page.locator('#why').waitFor()
-    expect(await followed.page.locator('#why').textContent()).toMatch(/Please open this page again in \d+ minutes\.$/)
+  it('is in the language of its address, with words of that language', async () => {
+    const followed = await openPage(browser, `${service.auth}/try?language=fr`)
+    const { page } = followed
+    await page.locator('#words[lang=fr] li').first().waitFor()
+    expect(await page.evaluate('document.documentElement.lang')).toBe('fr')
+    expect(await page.locator('body > nav a').count()).toBe(LANGUAGES.length)
     await followed.close()
   })
 
@@ -76,8 +29,8 @@ describe.skipIf(!hasChromium)('the page to try the product', { timeout: 180_000 
   it('enrolls a person, recognizes only that person, shows the evidence by key pair, and deletes the data', async () => {
     const followed = await openPage(browser, `${service.auth}/try`)
     const { page } = followed
-    // The words are new in each run. Now and then a friend who types as fast is accepted.
-    const [own, friend] = [madeUpHand(30), madeUpHand(31, 2)]
+    // The words are new in each run. A friend who types as fast may be accepted.
+    const [own, friend] = [handOf(30), handOf(31, 2)]
     await expect.poll(followed.count).toBe('Pattern 1 of 5')
     expect(await seriousFindings(page)).toEqual([])
     await picture(page, '20-try')
@@ -89,18 +42,23 @@ describe.skipIf(!hasChromium)('the page to try the product', { timeout: 180_000 
     await expect.poll(followed.count).toBe('Your turn: sign in')
     await picture(page, '21-try-sign-in')
 
-    const attempt = async (hand: typeof own) => {
+    let tries = 0
+    /** Types, and again if taken for a machine. */
+    const attempt = async (hand: typeof own, again: string): Promise<number> => {
       await followed.words(hand)
       const answered = page.waitForResponse((response) => new URL(response.url()).pathname.endsWith('/verify'))
       await page.keyboard.press('Enter')
-      const answer = (await (await answered).json()) as { confidence: number }
+      const { confidence, reason } = (await (await answered).json()) as { confidence: number; reason: string }
       await page.locator('#verdict').waitFor()
       expect(await page.evaluate('document.activeElement.id')).toBe('verdict')
-      return answer.confidence
+      tries++
+      if (reason !== 'detection-bot' || tries > 8) return confidence
+      await page.locator(again).click()
+      return attempt(hand, again)
     }
-    const first = await attempt(own)
+    const first = await attempt(own, '#me')
     await page.locator('#me').click()
-    const mine = await attempt(own)
+    const mine = await attempt(own, '#me')
     expect(await page.locator('#rows tr').count()).toBeGreaterThan(6)
     expect(await page.locator('#said').textContent()).toContain(`${Math.round(100 * mine)} %`)
     expect(await seriousFindings(page)).toEqual([])
@@ -111,12 +69,12 @@ describe.skipIf(!hasChromium)('the page to try the product', { timeout: 180_000 
     await picture(page, '24-try-phone')
     await page.locator('#friend').click()
     expect(await followed.count()).toContain('friend')
-    const theirs = await attempt(friend)
+    const theirs = await attempt(friend, '#friend')
     await picture(page, '23-try-friend')
     expect(Math.max(first, mine)).toBeGreaterThan(theirs)
     expect(theirs).toBeLessThan(0.5)
     expect(await page.locator('#verdict').textContent()).not.toBe('That was you')
-    expect(await page.locator('#tries li').count()).toBe(3)
+    expect(await page.locator('#tries li').count()).toBe(tries)
     await page.locator('#forget').click()
     await expect.poll(followed.count).toBe('Pattern 1 of 5')
     await followed.close()
@@ -138,14 +96,8 @@ describe.skipIf(!hasChromium)('the page to try the product', { timeout: 180_000 
   })
 
   it('exists only with the embedded default', async () => {
-    const fresh = await freshDatabase()
-    const other = await startService(fresh.url)
-    for (const [method, path] of [
-      ['GET', '/try'],
-      ['POST', '/try/begin'],
-    ] as const)
-      expect((await fetch(other.auth + path, { method })).status).toBe(401)
-    await other.close()
-    await fresh.drop()
+    const { auth } = await sharedService()
+    expect((await fetch(`${auth}/try`)).status).toBe(401)
+    expect((await fetch(`${auth}/try/begin`, { method: 'POST' })).status).toBe(401)
   })
 })

@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { DEFAULT_TARGETS } from '../../src/domain/biometric-status.js'
 import { createUuidV7 } from '../../src/process/new-id.js'
 import { warmUp } from '../../src/wiring/warm-up.js'
-import { type RealFlows, startFlows } from '../flows/real-flows.js'
+import { startFlows } from '../flows/real-flows.js'
 
 const config = { targets: DEFAULT_TARGETS, replay: 'reject' as const, contextIndicators: [] }
 const newId = createUuidV7(Date.now)
 
-let flows: RealFlows
-beforeAll(async () => {
-  flows = await startFlows()
-})
-afterAll(() => flows.close())
+const flows = await startFlows()
 
 it('the warm-up scores and recognizes made-up people, and stores nothing', async () => {
   const { scoring } = flows.needs

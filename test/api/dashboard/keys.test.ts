@@ -1,13 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { dashboardRoutes } from '../../../src/api/dashboard-table.js'
 import { KEY_SCOPES, type KeyScope, scopesInclude } from '../../../src/domain/organization.js'
 import { until } from '../../patience.js'
-import { sharedService, type TestService } from '../../service.js'
+import { sharedService } from '../../service.js'
+import { ownRows } from '../own-rows.js'
 
-let service: TestService
-beforeAll(async () => {
-  service = await sharedService()
-})
-afterAll(() => service.close())
+const service = await sharedService()
 
 const ask = (method: string, path: string, body?: unknown, apikey?: string) =>
   service.dashboard(method, path, { body, ...(apikey === undefined ? {} : { apikey }) })
@@ -16,6 +14,9 @@ const issue = async (scopes: readonly KeyScope[], more: object = {}, apikey?: st
 /** A live key with these scopes. */
 const keyWith = async (...scopes: KeyScope[]): Promise<{ id: string; apikey: string }> =>
   (await issue(scopes)).json.data
+/** All routes of the dashboard that change something. */
+const WRITES =
+  /^(post \/users\/\{userRef\}\/actions|post \/management\/export-log|(post|put|delete) \/(policies|alert|keys).*|post \/notifications\/read)$/
 const SOON = new Date(Date.now() + 3_600_000).toISOString()
 const LATER = new Date(Date.now() + 7_200_000).toISOString()
 
@@ -44,6 +45,31 @@ describe('an API key', () => {
       may: { read: true, operate: false, core: false, links: true },
     })
     expect((await ask('GET', '/key')).json.data.may).toEqual({ read: true, operate: true, core: true, links: true })
+  })
+
+  it('for reads of the dashboard only reads, and one for writes only writes', async () => {
+    const writes = dashboardRoutes.filter(({ method, onlyReads }) => method !== 'get' && onlyReads !== true)
+    expect(writes.length).toBeGreaterThan(5)
+    expect(writes.map(({ method, path }) => `${method} ${path}`).filter((route) => !WRITES.test(route))).toEqual([])
+    const keys = [await keyWith('dashboard:read'), await keyWith('dashboard:operate'), await keyWith('dashboard')]
+    for (const [method, path, body, statuses] of [
+      ['GET', '/policies', undefined, [200, 403, 200]],
+      ['POST', '/logs', {}, [200, 403, 200]],
+      ['POST', '/notifications/read', { all: true }, [403, 200, 200]],
+    ] as const) {
+      const answers = await Promise.all(keys.map(({ apikey }) => ask(method, path, body, apikey)))
+      expect(answers.map(({ status }) => status)).toEqual(statuses)
+    }
+    const headers = { apikey: keys[2]?.apikey ?? '' }
+    expect((await service.call('GET', '/organization', { headers })).status).toBe(403)
+  })
+
+  it('is refused after its expiry', async () => {
+    const { id, apikey } = (await issue(['dashboard'], { expires_at: SOON })).json.data
+    await ownRows(service)(
+      (sql) => sql`update keystride.api_key set expires_at = now() - interval '1 s' where id = ${id}`,
+    )
+    expect((await ask('GET', '/policies', undefined, apikey)).status).toBe(401)
   })
 
   it('is neither issued nor revoked by a key that only reads', async () => {

@@ -1,30 +1,28 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { freshDatabase } from '../../servers/database.js'
-import { startService, type TestService } from '../../service.js'
+import { startService } from '../../service.js'
 import { mmdb } from '../../storage/mmdb.js'
-import { enroll } from '../enrolled.js'
+import { enroll, verifyOf } from '../enrolled.js'
 import { DEVICE, succeed } from './sign-ins.js'
 
-let folder: string
-let service: TestService
 const place = (iso_code: string, name: string, latitude: number, longitude: number) => ({
   country: { iso_code },
   city: { names: { en: name } },
   location: { latitude: { double: latitude }, longitude: { double: longitude }, accuracy_radius: 20 },
 })
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'keystride-travel-'))
-  const file = join(folder, 'places.mmdb')
-  const networks = {
+const folder = mkdtempSync(join(tmpdir(), 'keystride-travel-'))
+const file = join(folder, 'places.mmdb')
+writeFileSync(
+  file,
+  mmdb('City', {
     '203.0.113.0/24': place('FR', 'Paris', 48.8566, 2.3522),
     '198.51.100.0/24': place('AU', 'Sydney', -33.8688, 151.2093),
-  }
-  writeFileSync(file, mmdb('City', networks))
-  service = await startService((await freshDatabase()).url, { more: { GEOIP_DB: file } })
-})
+  }),
+)
+const service = await startService((await freshDatabase()).url, { more: { GEOIP_DB: file } })
 afterAll(async () => {
   await service.close()
   rmSync(folder, { recursive: true })
@@ -34,9 +32,7 @@ describe('an impossible travel', () => {
   it('is blocked for any typing, is explained, and is on the map', async () => {
     const ann = await enroll(service, 'ann')
     await succeed(service, ann, 1)
-    const { session } = await service.bootstrap('ann')
-    const body = { ...(ann.fresh() as object), d: DEVICE, ip: '198.51.100.9' }
-    const { json } = await service.call('POST', '/users/ann/verify', { session, body })
+    const { json } = await verifyOf(service, 'ann', { ...(ann.fresh() as object), d: DEVICE, ip: '198.51.100.9' })
     expect([json.authentication.recommendedAction, json.authentication.authenticated]).toEqual(['block', false])
     const { data } = (
       await service.dashboard('GET', `/authentication/${json.authentication.id}/impossible-travel/signals`)
@@ -60,11 +56,7 @@ describe('an impossible travel', () => {
   it('is not caused by a failed attempt from afar before the next sign-in', async () => {
     const bob = await enroll(service, 'bob')
     await succeed(service, bob, 1)
-    const { session } = await service.bootstrap('bob')
-    await service.call('POST', '/users/bob/verify', {
-      session,
-      body: { ...(bob.fresh() as object), ip: '198.51.100.9' },
-    })
+    await verifyOf(service, 'bob', { ...(bob.fresh() as object), ip: '198.51.100.9' })
     const [id] = (await succeed(service, bob, 1)).slice(-1)
     expect((await service.dashboard('GET', `/authentications/${id}`)).json.data.impossible_travel).toBe(false)
   })

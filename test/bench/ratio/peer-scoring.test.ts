@@ -19,7 +19,7 @@ const scorer = createScorer(model)
 
 type Presses = readonly KeyPress[]
 
-const PEOPLE = 120
+const PEOPLE = 48
 const REFERENCES = [5, 10, 5, 10, 5, 10, 1, 2, 16]
 /** Presses after the 128th are not compared; 15 are the fewest of a pattern. */
 const LENGTHS = [31, 44, 15, 62, 127, 200, 33, 128, 20, 129]
@@ -118,12 +118,12 @@ describe("the conventional peer's scoring", () => {
     expect(bot).toBeLessThan(1e-15)
     // The attempts are significant: every outcome occurs many times.
     const count = (holds: (each: (typeof both)[number]) => boolean) => both.filter(holds).length
-    expect(both.length).toBe(2400)
-    expect(count(({ byScript }) => byScript.confidence > 0.5)).toBeGreaterThan(200)
-    expect(count(({ byScript }) => byScript.confidence < 0.5)).toBeGreaterThan(200)
-    expect(count(({ byScript }) => byScript.botLikelihood > 0.5)).toBeGreaterThan(200)
-    expect(count(({ byScript }) => byScript.botLikelihood < 0.5)).toBeGreaterThan(200)
-    expect(count(({ byScript }) => byScript.botLikelihood === 1)).toBeGreaterThan(20)
+    expect(both.length).toBe(960)
+    expect(count(({ byScript }) => byScript.confidence > 0.5)).toBeGreaterThan(80)
+    expect(count(({ byScript }) => byScript.confidence < 0.5)).toBeGreaterThan(80)
+    expect(count(({ byScript }) => byScript.botLikelihood > 0.5)).toBeGreaterThan(80)
+    expect(count(({ byScript }) => byScript.botLikelihood < 0.5)).toBeGreaterThan(80)
+    expect(count(({ byScript }) => byScript.botLikelihood === 1)).toBeGreaterThan(8)
   })
 
   it('changes if one mean of the population changes by a hundredth', () => {
@@ -132,17 +132,10 @@ describe("the conventional peer's scoring", () => {
     const changed = model.slice()
     const view = new DataView(changed.buffer)
     view.setFloat32(at, view.getFloat32(at, true) + 0.01, true)
-    const apart = [...scoredTwice(createScorer(changed), 9)].filter(
+    const apart = [...scoredTwice(createScorer(changed), 3)].filter(
       ({ byKernel, byScript }) => byKernel.fused !== byScript.fused,
     )
-    expect(apart.length).toBeGreaterThan(20)
-  })
-
-  it('refuses a file that is not a model of this version', () => {
-    const other = model.slice()
-    other[4] = 2
-    expect(() => createScorer(other)).toThrow(/not a model/)
-    expect(() => createScorer(new Uint8Array(100))).toThrow(/not a model/)
+    expect(apart.length).toBeGreaterThan(10)
   })
 
   it('takes logarithms and exponentials of times to single precision', () => {

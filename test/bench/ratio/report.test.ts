@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest'
 import type { Measured } from '../../../bench/ratio/generators.js'
 import { TURNS, type Turn } from '../../../bench/ratio/measure.js'
 import { ratioReport } from '../../../bench/ratio/report.js'
-import { median, spreadOf } from '../../../bench/shared/spread.js'
 
 const run = (per_s: number, p99_ms = 10, server_cpu_us = 100): Measured => ({
   per_s,
@@ -50,10 +49,5 @@ describe('the report of the ratios', () => {
   it('also compares the processor time of the servers', () => {
     const costly = [run(100, 10, 500), run(100, 10, 500), run(100, 10, 500)]
     expect(reportOf({ peer_64: costly }).by_processor_time.verify_over_peer).toBe(5)
-  })
-
-  it('has a median of an even number of runs between two runs', () => {
-    expect(median([4, 1, 2, 3])).toBe(2.5)
-    expect(spreadOf([3, 1, 2])).toEqual({ median: 2, min: 1, max: 3, runs: [3, 1, 2] })
   })
 })

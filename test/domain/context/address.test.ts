@@ -10,19 +10,11 @@ describe('an address', () => {
     ['64:ff9b::192.0.2.33', '64:ff9b:0:0:0:0:c000:221'],
   ])('%s is %s', (text, canonical) => expect(canonicalAddress(text)).toBe(canonical))
 
-  it.each([
-    '',
-    '1.2.3',
-    '1.2.3.256',
-    '01.2.3.4',
-    '1:2:3',
-    '1::2::3',
-    '1:2:3:4:5:6:7:8:9',
-    '::1.2.3',
-    'fe80::1%eth0',
-    'g::',
-    '1:2:3:4:5:6:7::8',
-  ])('%j is none', (text) => expect(canonicalAddress(text)).toBeNull())
+  it('is none in any other form', () => {
+    const v4 = ['', '1.2.3', '1.2.3.256', '01.2.3.4']
+    const v6 = ['1:2:3', '1::2::3', '1:2:3:4:5:6:7:8:9', '::1.2.3', 'fe80::1%eth0', 'g::', '1:2:3:4:5:6:7::8']
+    expect([...v4, ...v6].filter((text) => canonicalAddress(text) !== null)).toEqual([])
+  })
 
   it('has a prefix of /24, or of /48', () => {
     expect(addressPrefix('203.0.113.7')).toBe('203.0.113.0/24')

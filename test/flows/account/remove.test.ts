@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { Member } from '../../../src/domain/account.js'
 import type { KnownPatterns } from '../../../src/flows/attempt/pattern-memory.js'
 import { EMPTY_ROW } from '../../../src/flows/attempt/sketch-row.js'
-import { type RealFlows, startFlows } from '../real-flows.js'
+import { startFlows } from '../real-flows.js'
+
+const flows = await startFlows()
 
 // They stayed in memory until other people needed the place.
 describe('a deletion removes from the caches of the process', () => {
-  let flows: RealFlows
-  beforeAll(async () => {
-    flows = await startFlows()
-  })
-  afterAll(() => flows.close())
-
   const ref = (userRef: string, memberRef: string | null = null) => ({
     organizationId: flows.organizationId,
     userRef,

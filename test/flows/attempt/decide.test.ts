@@ -11,6 +11,7 @@ import type { PatternReading } from '../../../src/scoring/scoring.js'
 import { member, NOW } from '../../domain/members.js'
 
 const mark = { exact: Uint8Array.of(1), bands: [1n, 2n] }
+const CHALLENGE = { on_suspicion: 'challenge' } as const
 const STAMP = { id: 'i', now: NOW }
 const TESTED = v7()
 const rowOf = (id: string) => latestOf(EMPTY_ROW, [{ id: parse(id), sketch: Uint8Array.of(0) }], 1)
@@ -48,22 +49,10 @@ describe('the decision on an attempt', () => {
     ['another person', { confidence: 0.1 }, {}, 'block', ''],
     ['somebody near the threshold', { confidence: 0.45 }, {}, 'challenge', ''],
     ['a machine', { bot: true }, {}, 'block', 'detection-bot'],
-    [
-      'a machine, if suspicion is a challenge',
-      { bot: true },
-      { on_suspicion: 'challenge' },
-      'challenge',
-      'detection-bot',
-    ],
-    ['a copy of a reference', { replayOfReference: true }, { on_suspicion: 'challenge' }, 'block', 'fraud-detected'],
+    ['a machine, if suspicion is a challenge', { bot: true }, CHALLENGE, 'challenge', 'detection-bot'],
+    ['a copy of a reference', { replayOfReference: true }, CHALLENGE, 'block', 'fraud-detected'],
     ['an edited copy', { copyOfKnown: true }, {}, 'block', 'fraud-detected'],
-    [
-      'an edited copy, if suspicion is a challenge',
-      { copyOfKnown: true },
-      { on_suspicion: 'challenge' },
-      'challenge',
-      'fraud-detected',
-    ],
+    ['an edited copy, if suspicion is a challenge', { copyOfKnown: true }, CHALLENGE, 'challenge', 'fraud-detected'],
   ] as const)('is by score, signs and policy: %s', (_, reading, policy, recommendedAction, reason) => {
     const record = decide(needs, contextOf(policy), typing(reading), NOT_SEEN, STAMP)
     expect(record).toMatchObject({ recommendedAction, reason, authenticated: recommendedAction === 'auth' })
@@ -103,15 +92,6 @@ describe('the decision on an attempt', () => {
       generation: 0,
       policyId: 'p',
     })
-  })
-
-  it('counts the verdict of a shadow policy, which decides nothing', () => {
-    const shadow = {
-      shadow: { id: 's', policy: { ...DEFAULT_POLICY, decision_threshold: 0.95, priority: 'security' } },
-    }
-    const record = decide(needs, contextOf({}, 'biometric', shadow), typing(), NOT_SEEN, STAMP)
-    expect(record.recommendedAction).toBe('auth')
-    expect(record.facts?.shadow).toEqual({ policyId: 's', recommendedAction: 'block' })
   })
 
   it.each([

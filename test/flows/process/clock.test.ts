@@ -1,14 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { seededRandom } from '../../../src/calibration/random.js'
 import { type Clock, createClock } from '../../../src/flows/process/clock.js'
-
-/** A generator with the same numbers in every run. */
-function random(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
-    return state / 2 ** 32
-  }
-}
 
 const BEGAN = Date.UTC(2026, 5, 15)
 
@@ -43,7 +35,7 @@ function machines() {
 
 describe('the clock', () => {
   it('follows the database’s clock within the shortest round trip, for any jump of this machine’s clock', async () => {
-    const draw = random(7)
+    const draw = seededRandom(7)
     for (let run = 0; run < 200; run++) {
       const m = machines()
       m.off.database = Math.round((draw() - 0.5) * 2 * 86_400_000)

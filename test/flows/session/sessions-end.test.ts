@@ -1,5 +1,5 @@
 import { v7 as newId } from 'uuid'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { Refusal } from '../../../src/domain/refusal.js'
 import { createAccountFlows } from '../../../src/flows/account/accounts.js'
 import { createSecurityCodeFlows } from '../../../src/flows/account/security-code.js'
@@ -7,13 +7,9 @@ import { sha256Hex } from '../../../src/flows/process/tokens.js'
 import { createProfileFlows } from '../../../src/flows/profile/profiles.js'
 import { createUserActions } from '../../../src/flows/profile/user-actions.js'
 import type { Designation } from '../../../src/flows/session/person.js'
-import { HINTS, newUser, type RealFlows, startFlows } from '../real-flows.js'
+import { HINTS, newUser, startFlows } from '../real-flows.js'
 
-let flows: RealFlows
-beforeAll(async () => {
-  flows = await startFlows()
-})
-afterAll(() => flows.close())
+const flows = await startFlows()
 
 const sessionOf = async (who: Designation) => (await flows.bootstrap(who, null, HINTS)).sessionToken
 const isLive = async ({ organizationId, userRef }: Designation, token: string) =>

@@ -9,40 +9,12 @@ import { type Running, start, stop, tableApi, tableRoutes } from '../table.js'
 const about = { version: '1.2.3', baseUrl: 'http://localhost:8080/core' }
 const document = openApiDocument(tableApi, about)
 
-/** Every `$ref` in a value, at any depth. */
-function refsIn(value: unknown): string[] {
-  if (typeof value !== 'object' || value === null) return []
-  return Object.entries(value).flatMap(([key, item]) =>
-    key === '$ref' && typeof item === 'string' ? [item] : refsIn(item),
-  )
-}
-
-function resolve(ref: string): unknown {
-  const steps = ref.replace(/^#\//, '').split('/')
-  return steps.reduce<unknown>((value, step) => (value as Record<string, unknown> | undefined)?.[step], document)
-}
-
 describe('the OpenAPI document', () => {
-  it('is JSON of version 3.1 with exactly the routes of the table, by path and method', () => {
-    expect(JSON.parse(JSON.stringify(document))).toEqual(document)
-    expect(document.openapi).toBe('3.1.0')
+  it('has exactly the routes of the table, by path and method', () => {
     const listed = Object.entries(document.paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method} ${path}`),
     )
     expect(listed.sort()).toEqual(tableRoutes.map(({ method, path }) => `${method} ${path}`).sort())
-  })
-  it('resolves every reference within itself, and uses only component names that OpenAPI allows', () => {
-    const refs = refsIn(document)
-    expect(refs.length).toBeGreaterThan(20)
-    for (const ref of refs) expect([ref, resolve(ref) === undefined]).toEqual([ref, false])
-    for (const shelf of Object.values(document.components)) {
-      for (const name of Object.keys(shelf)) expect(name).toMatch(/^[A-Za-z0-9._-]+$/)
-    }
-  })
-  it('gives every operation a unique id', () => {
-    const ids = Object.values(document.paths).flatMap((methods) => Object.values(methods).map((o) => o.operationId))
-    expect(new Set(ids).size).toBe(tableRoutes.length)
-    expect(ids).toContain('getUsersByUserRef')
   })
   it('lists the status of every reply and refusal of a route', () => {
     for (const row of tableRoutes) {
@@ -62,36 +34,23 @@ describe('the OpenAPI document', () => {
     expect(document.paths['/status']?.get?.security).toEqual([])
     const post = document.paths['/users/{userRef}/typing-patterns']?.post
     expect(post?.parameters).toContainEqual({ $ref: '#/components/parameters/Session' })
-    expect(resolve('#/components/schemas/putWordsBody')).toMatchObject({ required: ['word'] })
+    expect(document.components.schemas?.putWordsBody).toMatchObject({ required: ['word'] })
   })
   it('shares equal responses: one 401 for all routes, without a reason', () => {
-    const unauthorized = Object.keys(document.components.responses ?? {}).filter((name) =>
-      name.startsWith('Refused401'),
-    )
-    expect(unauthorized).toHaveLength(1)
-    expect(resolve('#/components/schemas/Error401')).not.toHaveProperty('properties.reason')
+    const refused = Object.keys(document.components.responses ?? {})
+    expect(refused.filter((name) => name.startsWith('Refused401'))).toHaveLength(1)
+    expect(document.components.schemas?.Error401).not.toHaveProperty('properties.reason')
   })
 })
 
 describe('the reference page', () => {
   const page = docsPage(tableApi, about)
 
-  it('lists each route with its summary, path and a command', () => {
-    for (const row of tableRoutes) {
-      expect(page).toContain(`<h3>${row.summary}</h3>`)
-      expect(page).toContain(`<span class="path">${row.path}</span>`)
-    }
-    expect(page.match(/<article>/g)).toHaveLength(tableRoutes.length)
+  it('lists each route with its path and a command', () => {
+    for (const row of tableRoutes) expect(page).toContain(`<span class="path">${row.path}</span>`)
     expect(page.match(/curl/g)).toHaveLength(tableRoutes.length)
   })
-  it('links only within itself, to its OpenAPI document, its collection and the given pages, and loads only its module', () => {
-    const pages = [
-      ['', 'Start'],
-      ['core/docs', 'Core <API>'],
-    ] as const
-    const linked = docsPage(tableApi, { ...about, pages })
-    expect(linked).toContain('<a class="plain" href="../">Start</a>')
-    expect(linked).toContain('<a class="plain" href="../core/docs" aria-current="page">Core &lt;API&gt;</a>')
+  it('links only within itself, to its OpenAPI document and its collection, and loads only its module', () => {
     const targets = [...page.matchAll(/href="([^"]+)"/g)].map(([, target]) => target ?? '')
     for (const target of targets) {
       if (target.startsWith('#')) expect(page).toContain(`id="${target.slice(1)}"`)
@@ -107,11 +66,11 @@ describe('the reference page', () => {
     for (const rule of ["default-src 'none'", "script-src 'self'", "connect-src 'self'", "frame-ancestors 'none'"])
       expect(docsPolicy.split('; ')).toContain(rule)
   })
-  it('escapes the texts of routes', () => {
-    const [row] = tableRoutes
-    if (row === undefined) throw new Error('the table is empty')
-    const loud = { ...tableApi, routes: [{ ...row, summary: '<b onclick="x">&' }] }
-    expect(docsPage(loud, about)).toContain('<h3>&lt;b onclick=&quot;x&quot;&gt;&amp;</h3>')
+  it('escapes the texts of routes and pages', () => {
+    const loud = { ...tableApi, routes: tableRoutes.map((row) => ({ ...row, summary: '<b onclick="x">&' })) }
+    const linked = docsPage(loud, { ...about, pages: [['core/docs', 'Core <API>']] })
+    expect(linked).toContain('<h3>&lt;b onclick=&quot;x&quot;&gt;&amp;</h3>')
+    expect(linked).toContain('<a class="plain" href="../core/docs" aria-current="page">Core &lt;API&gt;</a>')
   })
 })
 

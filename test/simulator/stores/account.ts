@@ -31,16 +31,8 @@ export function memoryAccounts(tables: Tables): Immediate<AccountStore> {
       const there = find(organizationId, given.userRef, member?.memberRef ?? null)
       if (there !== null) return { ...there, created: false }
       const { id, userRef, type, displayName, createdAt } = given
-      const account = {
-        id,
-        userRef,
-        type,
-        displayName,
-        memberSelection: 'ask',
-        groups: [],
-        tag: {},
-        createdAt,
-      } as const
+      const settings = { memberSelection: 'ask', groups: [], tag: {} } as const
+      const account = { id, userRef, type, displayName, ...settings, createdAt }
       const row: AccountRow = { organizationId, account, members: [] }
       tables.accounts.set(keyOf(organizationId, userRef), row)
       if (member !== null) putMember(tables, row, member)
@@ -92,38 +84,22 @@ export function memoryAccounts(tables: Tables): Immediate<AccountStore> {
       tables.accounts.delete(keyOf(organizationId, userRef))
       return { nPatternsDeleted }
     },
-    clearDisplayNames(organizationId) {
-      let cleared = 0
-      for (const row of tables.accounts.values()) {
-        if (row.organizationId !== organizationId) continue
-        if (row.account.displayName !== null) {
-          updateAccount(tables, row, { displayName: null })
-          cleared++
-        }
-        for (const member of row.members) {
-          if (member.member.displayName === null) continue
-          update(tables, member, { displayName: null })
-          cleared++
-        }
-      }
-      return cleared
+    clearDisplayNames() {
+      throw new Error('not part of the simulation')
     },
   }
 }
 
 const ERASED = {
-  nVisible: 0,
-  nSensitive: 0,
-  everReset: false,
-  completedAt: null,
-  lastSuccessAt: null,
-  preferredLanguage: null,
-  displayName: null,
-  lastTypedAt: null,
-  adaptedAt: null,
-  habits: NO_HABITS,
-  successor: null,
-  pending: null,
+  ...{ nVisible: 0, nSensitive: 0, everReset: false, completedAt: null, lastSuccessAt: null, successor: null },
+  ...{
+    preferredLanguage: null,
+    displayName: null,
+    lastTypedAt: null,
+    adaptedAt: null,
+    habits: NO_HABITS,
+    pending: null,
+  },
 }
 
 const rosterOf = (tables: Tables, row: AccountRow): Roster => ({

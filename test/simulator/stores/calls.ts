@@ -61,12 +61,8 @@ export function memberCalls(random: Random, tables: Tables, org: string): () => 
     if (account === undefined) {
       const type = userRef === 'desk' ? 'generic' : 'nominative'
       const first = type === 'nominative' ? member : random.chance(0.5) ? { ...member, memberRef: 'eve' } : null
-      return [
-        'accounts',
-        'create',
-        org,
-        { id: uuid(), userRef, type, displayName: null, member: first, createdAt: member.createdAt },
-      ]
+      const account = { id: uuid(), userRef, type, displayName: null, member: first, createdAt: member.createdAt }
+      return ['accounts', 'create', org, account]
     }
     if (roll < 0.3) return ['accounts', 'find', org, userRef, random.pick([null, userRef, ...MEMBERS])]
     if (roll < 0.45) return ['accounts', 'roster', org, userRef]
@@ -97,13 +93,8 @@ export function memberCalls(random: Random, tables: Tables, org: string): () => 
     if (roll < 0.4) return ['profiles', 'add', org, reference(row, 0), { ...rules, limit: random.pick([2, 4]), linkId }]
     if (roll < 0.65) {
       const owner = random.chance(0.8) ? `link:${linkId ?? 'x'}` : 'enrollment'
-      return [
-        'profiles',
-        'addToSuccessor',
-        org,
-        reference(row, 1),
-        { ...rules, owner, asReset: random.chance(0.5), linkId },
-      ]
+      const next = { ...rules, owner, asReset: random.chance(0.5), linkId }
+      return ['profiles', 'addToSuccessor', org, reference(row, 1), next]
     }
     if (roll < 0.72) {
       const pendingId = pending?.id ?? uuid()
@@ -111,14 +102,8 @@ export function memberCalls(random: Random, tables: Tables, org: string): () => 
     }
     if (roll < 0.8) {
       const { replayMark: _, ...learned } = reference(row, 0)
-      const intervalMs = random.pick([0, 1e9])
-      return [
-        'profiles',
-        'adapt',
-        org,
-        learned,
-        { profileVersion: profileVersion - (random.chance(0.1) ? 1 : 0), max: 2, intervalMs },
-      ]
+      const [intervalMs, version] = [random.pick([0, 1e9]), profileVersion - (random.chance(0.1) ? 1 : 0)]
+      return ['profiles', 'adapt', org, learned, { profileVersion: version, max: 2, intervalMs }]
     }
     if (roll < 0.88) return ['profiles', 'removeOne', org, id, random.pick(row.references)?.id ?? uuid()]
     if (roll < 0.92)
@@ -146,51 +131,29 @@ export function memberCalls(random: Random, tables: Tables, org: string): () => 
     if (roll < 0.5) {
       const attempted = tables.authentications.get(keyOf(org, userRef)) ?? []
       const known = [random.pick(attempted)?.patternId, random.pick(attempted)?.patternId].filter((id) => id != null)
-      const since = now() - 60_000
-      return [
-        'authentications',
-        'tested',
-        org,
-        { userRef, memberId: member.id, since, limit: random.pick([2, 50]), known },
-      ]
+      const [since, limit] = [now() - 60_000, random.pick([2, 50])]
+      return ['authentications', 'tested', org, { userRef, memberId: member.id, since, limit, known }]
     }
     if (roll < 0.6) {
       const replayMark = random.chance(0.3) ? random.pick(marks) : fresh()
-      const { generation } = member
-      const pattern = {
-        id: uuid(),
-        memberId: member.id,
-        generation,
-        sealed: randomBytes(20),
-        replayMark,
-        createdAt: now(),
-      }
+      const { id: memberId, generation } = member
+      const pattern = { id: uuid(), memberId, generation, sealed: randomBytes(20), replayMark, createdAt: now() }
       return ['refusedPatterns', 'remember', org, pattern]
     }
     const person = { organizationId: org, accountId: of.account.id, memberId: member.id, userRef }
-    const given = attempt(person)
     const method = random.chance(0.6) ? 'biometric' : 'security_code'
     const authenticated = random.chance(0.5)
-    const { attempts, attemptsVersion, generation, rowVersion } = member
+    const { attempts, attemptsVersion, generation, rowVersion, memberRef } = member
     const counters = authenticated ? afterSuccess(attempts, method) : afterFailure(attempts, method, now())
-    return [
-      'authentications',
-      'record',
-      org,
-      {
-        ...given,
-        createdAt: now(),
-        memberRef: member.memberRef,
-        method,
-        authenticated,
-        counters,
-        habits: random.chance(0.3) ? writeHabits({ n: 1 }) : null,
-        attemptsVersion: attemptsVersion - (random.chance(0.1) ? 1 : 0),
-        generation: generation + (random.chance(0.05) ? 1 : 0),
-        ...(random.chance(0.6) ? { rowVersion: rowVersion - (random.chance(0.1) ? 1 : 0) } : {}),
-        replayMark: random.chance(0.3) ? null : random.chance(0.15) ? random.pick(marks) : fresh(),
-      },
-    ]
+    const made = {
+      ...{ ...attempt(person), createdAt: now(), memberRef, method, authenticated, counters },
+      habits: random.chance(0.3) ? writeHabits({ n: 1 }) : null,
+      attemptsVersion: attemptsVersion - (random.chance(0.1) ? 1 : 0),
+      generation: generation + (random.chance(0.05) ? 1 : 0),
+      ...(random.chance(0.6) ? { rowVersion: rowVersion - (random.chance(0.1) ? 1 : 0) } : {}),
+      replayMark: random.chance(0.3) ? null : random.chance(0.15) ? random.pick(marks) : fresh(),
+    }
+    return ['authentications', 'record', org, made]
   }
 
   const ofCode = ({ member: { id, code } }: MemberRow): Call => {
@@ -210,12 +173,8 @@ export function memberCalls(random: Random, tables: Tables, org: string): () => 
       keys.push(sha256)
       const validityS = random.chance(0.2) ? -1 : 3600
       const [kind, aim] = [random.pick(LINK_KINDS), random.pick(['target', 'full'])]
-      return [
-        'profileLinks',
-        'make',
-        org,
-        { id: uuid(), memberId: id, kind, aim, sha256, redirectUri: null, validityS },
-      ]
+      const link = { id: uuid(), memberId: id, kind, aim, sha256, redirectUri: null, validityS }
+      return ['profileLinks', 'make', org, link]
     }
     if (roll < 0.8) return ['profileLinks', 'find', random.pick(keys) ?? shaOf()]
     return roll < 0.9 ? ['profileLinks', 'revoke', org, [id]] : ['profileLinks', 'sweep', org]
@@ -250,42 +209,22 @@ export function sessionCalls(random: Random, org: string) {
     const kind = random.pick(['biometric', 'security_code'])
     const lifetimeMs = 900_000
     const at = [org, userRef, sha256] as const
-    switch (random.below(12)) {
-      case 0: {
-        const fresh = { sha256: sha256Hex(), userRef }
-        known.push(fresh)
-        return [
-          'sessions',
-          'mint',
-          org,
-          { ...fresh, memberRef: random.pick([null, memberRef]), memberVersion: random.pick([null, 3]), lifetimeMs },
-        ]
-      }
-      case 1:
-      case 2: {
-        const fresh = { sha256: sha256Hex(), userRef }
-        known.push(fresh)
-        return ['sessions', 'mintImplicit', org, { ...fresh, memberRef, lifetimeMs }]
-      }
-      case 3:
-        return ['sessions', 'designate', ...at, memberRef]
-      case 4:
-      case 5:
-      case 6:
-        return ['sessions', 'reserve', ...at, kind, 2]
-      case 7:
-        return ['sessions', 'release', ...at, kind]
-      case 8:
-        return random.chance(0.5)
-          ? ['sessions', 'markTypingFailed', ...at]
-          : ['sessions', 'markReported', ...at, uuid()]
-      case 9:
-        return random.chance(0.5)
-          ? ['sessions', 'end', ...at]
-          : ['sessions', 'endAll', org, userRef, random.pick([null, memberRef]), sha256]
-      default:
-        return ['sessions', 'find', ...at]
+    const roll = random.below(12)
+    if (roll < 3) {
+      const fresh = { sha256: sha256Hex(), userRef }
+      known.push(fresh)
+      if (roll > 0) return ['sessions', 'mintImplicit', org, { ...fresh, memberRef, lifetimeMs }]
+      const shown = { memberRef: random.pick([null, memberRef]), memberVersion: random.pick([null, 3]) }
+      return ['sessions', 'mint', org, { ...fresh, ...shown, lifetimeMs }]
     }
+    if (roll < 4) return ['sessions', 'designate', ...at, memberRef]
+    if (roll < 7) return ['sessions', 'reserve', ...at, kind, 2]
+    if (roll < 8) return ['sessions', 'release', ...at, kind]
+    const either = random.chance(0.5)
+    if (roll < 9) return either ? ['sessions', 'markTypingFailed', ...at] : ['sessions', 'markReported', ...at, uuid()]
+    if (roll > 9) return ['sessions', 'find', ...at]
+    if (either) return ['sessions', 'end', ...at]
+    return ['sessions', 'endAll', org, userRef, random.pick([null, memberRef]), sha256]
   }
   return { next, endSoon: () => known.slice(0, 2) }
 }

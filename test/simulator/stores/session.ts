@@ -46,26 +46,11 @@ export function memorySessions(now: () => number): MemorySessions {
     const row = liveRow(place, sha256)
     if (row !== null) write(place, sha256, { ...row, ...changes(row) })
   }
-  const shown = ({ userRef, memberRef, memberVersion, used, reportedAction }: SessionRow): Session => ({
-    userRef,
-    memberRef,
-    memberVersion,
-    used,
-    reportedAction,
-  })
-  const minted = (
-    { userRef, memberRef, memberVersion = null, lifetimeMs }: NewSession,
-    implicit: boolean,
-  ): SessionRow => ({
-    userRef,
-    memberRef,
-    memberVersion,
-    used: UNUSED,
-    reportedAction: null,
-    implicit,
-    mintedAt: now(),
-    expiresAt: now() + lifetimeMs,
-  })
+  const shown = ({ implicit: _, mintedAt: __, expiresAt: ___, ...session }: SessionRow): Session => session
+  const minted = ({ userRef, memberRef, memberVersion = null, lifetimeMs }: NewSession, implicit: boolean) => {
+    const session: Session = { userRef, memberRef, memberVersion, used: UNUSED, reportedAction: null }
+    return { ...session, implicit, mintedAt: now(), expiresAt: now() + lifetimeMs }
+  }
 
   return {
     mint: (organizationId, session) =>

@@ -1,6 +1,5 @@
 import type { Account, Member } from '../../../src/domain/account.js'
 import { type AttemptCounters, FAILURES_PER_DAY, type KindCounters, NO_ATTEMPTS } from '../../../src/domain/attempts.js'
-import { NO_HABITS } from '../../../src/domain/context/circumstances.js'
 import { linkOwner } from '../../../src/domain/profile-link.js'
 import type { ReplayMark } from '../../../src/domain/replay.js'
 import type { NewMember } from '../../../src/storage/account.js'
@@ -8,6 +7,7 @@ import type { AttemptRecord, Authentication } from '../../../src/storage/authent
 import type { StoredReference } from '../../../src/storage/profile.js'
 import type { NewLink } from '../../../src/storage/profile-link.js'
 import type { RefusedPattern } from '../../../src/storage/refused-patterns.js'
+import { member as newMember } from '../../domain/members.js'
 
 /** A store with synchronous methods, each one isolated transaction. */
 export type Immediate<Store> = {
@@ -179,7 +179,7 @@ export function putMember(tables: Tables, of: AccountRow, { id, memberRef, displ
   const row: MemberRow = {
     organizationId,
     of,
-    member: { ...NEW_MEMBER, id, memberRef, displayName, createdAt, attempts },
+    member: newMember(0, { id, memberRef, displayName, createdAt, attempts }),
     archivedAt: null,
     codeHash: null,
     codePreviousHash: null,
@@ -344,31 +344,4 @@ export function enterMark(
     else holders.add(key)
   }
   return true
-}
-
-const NEW_MEMBER: Member = {
-  id: '',
-  memberRef: '',
-  displayName: null,
-  generation: 0,
-  nPatternsRef: 0,
-  nVisible: 0,
-  nSensitive: 0,
-  everReset: false,
-  completedAt: null,
-  lastSuccessAt: null,
-  preferredLanguage: null,
-  code: { set: false, temporary: false, expiresAt: null, used: false, version: 0 },
-  attempts: NO_ATTEMPTS,
-  attemptsVersion: 0,
-  rowVersion: 0,
-  patternsClosedForMs: 0,
-  createdAt: 0,
-  lastTypedAt: null,
-  profileVersion: 0,
-  sampleFormat: 1,
-  successor: null,
-  pending: null,
-  adaptedAt: null,
-  habits: NO_HABITS,
 }

@@ -1,4 +1,4 @@
-import { randomBytes, randomInt } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { createKeyWrap } from '../../../src/storage/crypto/key-wrap-aes.js'
 import { createVault } from '../../../src/storage/crypto/vault-aes.js'
@@ -18,23 +18,15 @@ function vaultOf(ring = givenKeys(randomBytes(32)), keys = new Map<string, Uint8
 }
 
 describe('a sealed sample', () => {
-  it('opens under the binding it was sealed with', async () => {
+  it('opens under the binding it was sealed with, and under no other', async () => {
     const { vault, found } = vaultOf()
     found('one')
     const sealed = await vault.seal('one', binding, plain)
     expect(sealed).toHaveLength(1 + 12 + plain.length + 16)
     expect(Buffer.from(await vault.open('one', binding, sealed)).equals(plain)).toBe(true)
-  })
-
-  it.each<Partial<Binding>>([{ accountId: 'b' }, { memberId: 'n' }, { patternId: 'q' }, { generation: 2 }])(
-    'does not open when moved to %o',
-    async (moved) => {
-      const { vault, found } = vaultOf()
-      found('one')
-      const sealed = await vault.seal('one', binding, plain)
+    for (const moved of [{ accountId: 'b' }, { memberId: 'n' }, { patternId: 'q' }, { generation: 2 }])
       await expect(vault.open('one', { ...binding, ...moved }, sealed)).rejects.toThrow('altered, or moved')
-    },
-  )
+  })
 
   it('opens in each of its own 200 places, and in none of 1,000 places when swapped', async () => {
     const { vault, found } = vaultOf()
@@ -42,10 +34,8 @@ describe('a sealed sample', () => {
     const places = Array.from({ length: 200 }, (_, i) => ({
       organizationId: `o${i % 4}`,
       binding: {
-        accountId: `a${i % 10}`,
-        memberId: `m${i % 25}`,
-        patternId: `p${Math.floor(i / 4)}`,
-        generation: i % 3,
+        ...{ accountId: `a${i % 10}`, memberId: `m${i % 25}` },
+        ...{ patternId: `p${Math.floor(i / 4)}`, generation: i % 3 },
       },
     }))
     const sealed = await Promise.all(
@@ -59,8 +49,7 @@ describe('a sealed sample', () => {
     for (let i = 0; i < places.length; i++) expect(Buffer.from(await open(i, i)).equals(plain)).toBe(true)
     let refused = 0
     for (let n = 0; n < 1000; n++) {
-      const from = randomInt(200)
-      await open(from, (from + 1 + randomInt(199)) % 200).catch(() => refused++)
+      await open(n % 200, (n + 1 + (n % 199)) % 200).catch(() => refused++)
     }
     figure('T31', `${refused} of 1,000 swapped samples refused`, 'all', refused === 1000)
   })

@@ -14,6 +14,7 @@ import { postgresPendingActions } from '../../../src/storage/postgres/person/pen
 import { postgresProfiles } from '../../../src/storage/postgres/person/profile.js'
 import { postgresSecurityCodes } from '../../../src/storage/postgres/person/security-code.js'
 import { migrate } from '../../../src/storage/postgres/schema/migrate.js'
+import { until } from '../../patience.js'
 import {
   type ExplainingPostgres,
   type Read,
@@ -100,6 +101,11 @@ function steps(database: Database): Record<string, Step> {
     'resolve an API key': () => postgresApiKeys(database).resolve(randomBytes(32)),
     'find a person': (of) => accounts.find(of.organizationId, of.userRef, null),
     'list the members': (of) => accounts.roster(of.organizationId, of.userRef),
+    'change an account': (of) =>
+      accounts.change(of.organizationId, of.userRef, () => ({
+        ...{ settings: { tag: {} }, move: { kind: 'none' } },
+        newMember: { id: uuid(), displayName: null, createdAt: NOW },
+      })),
     'create an account': (of) => person(database, of.organizationId, `new-${uuid()}`),
     'mint a session': (of) => minted(of),
     'echo a session': async (of) => sessions.find(...(await minted(of))),
@@ -238,5 +244,27 @@ describe.each([
         const found = await readings(connection, of)
         expect(tooMuch(found)).toEqual([])
       }
-  }, 120_000)
+  })
+})
+
+// Regression: for each added member, an import read all members, until autovacuum updated the statistics a minute later.
+it('statistics of people are renewed as they grow', async () => {
+  const { admin, connect } = await copy()
+  for (const table of ['account', 'member'])
+    await admin.query(`alter table keystride.${table} set (autovacuum_enabled = false)`)
+  const { database } = connect()
+  const [accounts, organizationId] = [postgresAccounts(database), await organization(database)]
+  // The server counts the rows up to ten seconds late, and the statistics are looked at from 512 people on, at every power of two.
+  await until(async () => {
+    for (let n = 0; n < 100; n++) {
+      const userRef = uuid()
+      const member = { id: uuid(), memberRef: userRef, displayName: null, createdAt: NOW }
+      const account = { id: uuid(), userRef, type: 'nominative', displayName: null, member, createdAt: NOW } as const
+      await accounts.create(organizationId, account)
+    }
+    const { rows } = await admin.query(`
+      select from pg_class
+      where oid in ('keystride.account'::regclass, 'keystride.member'::regclass) and reltuples >= 256`)
+    return rows.length === 2
+  })
 })

@@ -1,10 +1,8 @@
-import { setTimeout as delay } from 'node:timers/promises'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import {
   type CircuitBreaker,
   createCircuitBreaker,
 } from '../../../../src/storage/postgres/connection/circuit-breaker.js'
-import { until } from '../../../patience.js'
 
 /** An exchange with a server whose answer the test triggers. */
 function question() {
@@ -26,6 +24,16 @@ describe('the circuit breaker', () => {
   let waits: number[]
   /** Delay of the probes' answers, once the server is healthy. */
   let lateMs: number
+  /** The clock of the test. */
+  let at = 1
+
+  const delay = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
+  async function pass(ms: number) {
+    for (let left = ms; left > 0; left -= 5) {
+      at += Math.min(5, left)
+      await vi.advanceTimersByTimeAsync(Math.min(5, left))
+    }
+  }
   const ask = (what: Promise<unknown>, probe = false, slow = false) =>
     breaker
       .run((_, call) => call.exchange(what), { probe, slow })
@@ -33,7 +41,17 @@ describe('the circuit breaker', () => {
         () => 'served',
         (error) => error.kind,
       )
+  /** Like `ask`, with the present outcome. */
+  function asked(...given: Parameters<typeof ask>) {
+    const call = { outcome: 'waits' }
+    void ask(...given).then((outcome) => {
+      call.outcome = outcome
+    })
+    return call
+  }
   beforeEach(async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'setInterval', 'clearInterval', 'setImmediate'] })
+    vi.spyOn(performance, 'now').mockImplementation(() => at)
     opened = 0
     retired = []
     well = question()
@@ -57,44 +75,44 @@ describe('the circuit breaker', () => {
   })
   afterEach(() => {
     breaker.stop()
+    vi.useRealTimers()
+    vi.restoreAllMocks()
   })
 
   it('reports the wait of each call that waited for a connection, and of no other', async () => {
     const [one, two] = [question(), question()]
     const first = [ask(one.answered), ask(two.answered)]
     const third = ask(Promise.resolve())
-    const begun = performance.now()
-    await delay(60)
+    await pass(60)
     one.answer()
     expect(await third).toBe('served')
     two.answer()
     await Promise.all(first)
-    expect(waits).toHaveLength(1)
-    expect(waits[0]).toBeGreaterThan(50)
-    expect(waits[0]).toBeLessThanOrEqual(performance.now() - begun + 5)
+    expect(waits).toEqual([60])
   })
 
   it('gives slow calls a third of the connections, at least one, and the others to other calls', async () => {
     const [one, two] = [question(), question()]
-    const first = ask(one.answered, false, true)
-    const second = ask(two.answered, false, true)
+    const first = asked(one.answered, false, true)
+    const second = asked(two.answered, false, true)
     const others = Array.from({ length: 20 }, () => ask(Promise.resolve()))
     expect(await Promise.all(others)).toEqual(others.map(() => 'served'))
     two.answer()
-    expect(await Promise.race([second, delay(50, 'waits')])).toBe('waits')
+    await pass(50)
+    expect([first.outcome, second.outcome]).toEqual(['waits', 'waits'])
     one.answer()
-    expect(await Promise.all([first, second])).toEqual(['served', 'served'])
+    await pass(5)
+    expect([first.outcome, second.outcome]).toEqual(['served', 'served'])
   })
 
   it('refuses calls after 300 ms without any answer of the server, and further calls at once', async () => {
-    const begun = performance.now()
     const [one, two] = [question(), question()]
-    const waiting = [ask(one.answered), ask(two.answered), ask(Promise.resolve())]
-    expect(await Promise.all(waiting)).toEqual(['degraded', 'degraded', 'degraded'])
-    expect(performance.now() - begun).toBeGreaterThan(275)
-    // At once: before the event loop runs any timer.
-    const later = new Promise((resolve) => setImmediate(() => resolve('later')))
-    expect(await Promise.race([ask(Promise.resolve()), later])).toBe('degraded')
+    const waiting = [asked(one.answered), asked(two.answered), asked(Promise.resolve())]
+    await pass(275)
+    expect(waiting.map(({ outcome }) => outcome)).toEqual(['waits', 'waits', 'waits'])
+    await pass(50)
+    expect(waiting.map(({ outcome }) => outcome)).toEqual(['degraded', 'degraded', 'degraded'])
+    expect(await ask(Promise.resolve())).toBe('degraded')
     // A probe is still sent, and its answer closes the breaker again.
     well.answer()
     one.answer()
@@ -104,33 +122,25 @@ describe('the circuit breaker', () => {
 
   it('lets a slow call wait while others are answered, up to its patience', async () => {
     well.answer()
-    const begun = performance.now()
-    expect(await ask(question().answered)).toBe('degraded')
-    expect(performance.now() - begun).toBeGreaterThan(1100)
-  })
-
-  it('serves a slow call late while others are answered', async () => {
-    well.answer()
-    const one = question()
-    const slow = ask(one.answered)
-    await delay(500)
+    const [one, two] = [question(), question()]
+    const calls = [asked(one.answered), asked(two.answered)]
+    await pass(1150)
     one.answer()
-    expect(await slow).toBe('served')
+    await pass(100)
+    expect(calls.map(({ outcome }) => outcome)).toEqual(['served', 'degraded'])
   })
 
-  it('sends probes while a call waits, and not otherwise', async () => {
+  it('sends probes while a call waits, at most one each 75 ms, and not otherwise', async () => {
     well.answer()
-    await delay(300)
+    await pass(300)
     expect(probes).toBe(0)
     const one = question()
-    const begun = performance.now()
     const slow = ask(one.answered)
-    await delay(600)
-    await until(async () => probes >= 3)
+    await pass(600)
     one.answer()
     expect(await slow).toBe('served')
-    // One each 75 ms at most.
-    expect(probes).toBeLessThanOrEqual((performance.now() - begun) / 75 + 1)
+    expect(probes).toBeGreaterThanOrEqual(3)
+    expect(probes).toBeLessThanOrEqual(600 / 75)
   })
 
   it('sends probes while all connections are busy', async () => {
@@ -138,7 +148,7 @@ describe('the circuit breaker', () => {
     const commits = [question(), question()]
     const slow = commits.map(({ answered }) => ask(answered))
     const next = ask(Promise.resolve())
-    await delay(700)
+    await pass(700)
     for (const commit of commits) commit.answer()
     expect(await Promise.all([...slow, next])).toEqual(['served', 'served', 'served'])
   })
@@ -146,35 +156,43 @@ describe('the circuit breaker', () => {
   it('lets calls wait for a server that answers every call late', async () => {
     well.answer()
     lateMs = 80
-    expect(await ask(delay(800))).toBe('served')
+    const late = asked(delay(800))
+    await pass(800)
+    expect(late.outcome).toBe('served')
   })
 
   it('does not take a stall of its own process for silence', async () => {
     const one = question()
-    const asked = ask(one.answered)
-    await delay(50)
-    for (const until = performance.now() + 600; performance.now() < until; );
-    setImmediate(() => one.answer())
-    expect(await asked).toBe('served')
+    const call = asked(one.answered)
+    await pass(50)
+    at += 600
+    await pass(25)
+    one.answer()
+    await pass(25)
+    expect(call.outcome).toBe('served')
   })
 
   it('marks the call expired after its caller was refused', async () => {
     const one = question()
     let expired = false
-    const asked = breaker.run(async (_, call) => {
-      await call.exchange(one.answered)
-      expired = call.expired()
-    })
-    await expect(asked).rejects.toMatchObject({ kind: 'degraded' })
+    const refused = expect(
+      breaker.run(async (_, call) => {
+        await call.exchange(one.answered)
+        expired = call.expired()
+      }),
+    ).rejects.toMatchObject({ kind: 'degraded' })
+    await pass(325)
+    await refused
     one.answer()
-    await until(async () => expired)
+    await pass(5)
+    expect(expired).toBe(true)
   })
 
   it('replaces a pool that stays silent, and continues waiting calls on the new one', async () => {
     void ask(question().answered)
-    await until(async () => opened === 2)
+    await pass(2425)
     well.answer()
-    expect(retired).toEqual([1])
+    expect([opened, retired]).toEqual([2, [1]])
     expect(await ask(Promise.resolve(), true)).toBe('served')
     expect(breaker.current()).toBe(2)
   })
@@ -183,9 +201,8 @@ describe('the circuit breaker', () => {
     well.answer()
     const one = question()
     const all = Array.from({ length: 2 + 2 * 64 + 5 }, () => ask(one.answered))
-    const settled = Promise.all(all)
     expect(await Promise.all(all.slice(-5))).toEqual(Array(5).fill('degraded'))
     one.answer()
-    expect((await settled).filter((outcome) => outcome === 'served')).toHaveLength(2 + 2 * 64)
+    expect((await Promise.all(all)).filter((outcome) => outcome === 'served')).toHaveLength(2 + 2 * 64)
   })
 })

@@ -1,9 +1,8 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import postgres from 'postgres'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { type Connections, openConnections } from '../../../../src/storage/postgres/connection/connections.js'
 import { until } from '../../../patience.js'
-import { freshDatabase } from '../../../servers/database.js'
+import { sharedDatabase } from '../../../servers/database.js'
 
 /** Work that the test ends. */
 function work() {
@@ -94,23 +93,26 @@ describe('the connections to one server', () => {
   })
 
   it('leave none open on the server if they end during work, with more work waiting', async () => {
-    const { url } = await freshDatabase()
+    const { url } = await sharedDatabase()
     const application_name = `left behind ${process.pid}`
-    const real = openConnections(
-      () => postgres(url, { max: 1, backoff: () => 0.01, connection: { application_name } }),
-      2,
-    )
-    const busy = [1, 2].map(() => real.use((sql) => sql`select pg_sleep(3)`.then(() => 'slept')))
-    const waiting = [1, 2, 3, 4].map(() => real.use((sql) => sql`select 1`).catch(({ code }: { code: string }) => code))
+    const open = () => postgres(url, { max: 1, backoff: () => 0.01, connection: { application_name } })
+    const real = openConnections(open, 2)
     const watcher = postgres(url, { max: 1 })
+    await watcher`select pg_advisory_lock(1)`
+    const busy = [1, 2].map(() => real.use((sql) => sql`select pg_advisory_lock_shared(1)`.then(() => 'locked')))
+    const waiting = [1, 2, 3, 4].map(() => real.use((sql) => sql`select 1`).catch(({ code }: { code: string }) => code))
     const there = async () =>
       (await watcher`select from pg_stat_activity where application_name = ${application_name}`).count
     await until(async () => (await there()) === 2)
-    await real.end({ timeout: 10 })
-    expect(await Promise.all([...busy, ...waiting])).toEqual(['slept', 'slept', ...Array(4).fill('CONNECTION_ENDED')])
-    // Longer than a client needs to reconnect.
-    await delay(300)
+    const ended = real.end({ timeout: 60 })
+    await watcher`select pg_advisory_unlock(1)`
+    await ended
+    expect(await Promise.all([...busy, ...waiting])).toEqual(['locked', 'locked', ...Array(4).fill('CONNECTION_ENDED')])
     await until(async () => (await there()) === 0)
-    await watcher.end()
+    // A client that reconnected would be there when a further one, which begins later, is connected.
+    const further = open()
+    await further`select 1`
+    expect(await there()).toBe(1)
+    await Promise.all([further.end(), watcher.end()])
   })
 })

@@ -1,10 +1,8 @@
-import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { postgresSessions } from '../../../../src/storage/postgres/attempt/session.js'
 import { connectPostgres, type Database } from '../../../../src/storage/postgres/connection/client.js'
 import { poolerBetween } from '../../../../src/storage/postgres/connection/pooler.js'
-import { postgresJobQueue } from '../../../../src/storage/postgres/insight/job-queue.js'
 import { migrate } from '../../../../src/storage/postgres/schema/migrate.js'
 import { unzipped } from '../../../api/dashboard/archive-file.js'
 import { enroll, stranger } from '../../../api/enrolled.js'
@@ -28,7 +26,7 @@ describe.skipIf(why !== null)('behind a PgBouncer in transaction mode', () => {
     fresh = await freshDatabase()
     pooler = await startPgbouncer(inject('databaseUrl'))
     url = pooler.through(fresh.url)
-    database = connectPostgres({ url, max: 12, prepare: false })
+    database = connectPostgres({ url, max: 12, prepare: false, patience: 10 })
     organizationId = await organization(database)
   })
   afterAll(async () => {
@@ -47,15 +45,6 @@ describe.skipIf(why !== null)('behind a PgBouncer in transaction mode', () => {
   it('a pooler is detected, and the server itself is not taken for one', async () => {
     expect(await poolerBetween(url)).toBe(true)
     expect(await poolerBetween(fresh.url)).toBe(false)
-  })
-
-  it('prepared statements are lost, so they are not used', async () => {
-    const preparing = connectPostgres({ url, max: 12, prepare: true })
-    const told = await Promise.allSettled(
-      Array.from({ length: 60 }, (_, n) => preparing.scoped(organizationId, (sql) => sql`select ${n % 3}::int as n`)),
-    )
-    await preparing.close()
-    expect(told.some((one) => one.status === 'rejected' && one.reason.code === '26000')).toBe(true)
   })
 
   it('every transaction sees its own organization, on any connection', async () => {
@@ -96,18 +85,6 @@ describe.skipIf(why !== null)('behind a PgBouncer in transaction mode', () => {
     await direct.end()
     expect(rows).toEqual([])
     await empty.drop()
-  })
-
-  it('a job is taken by one process', async () => {
-    const queues = [database, connectPostgres({ url, max: 2, prepare: false })].map(postgresJobQueue)
-    const archive = randomUUID()
-    await queues[0]?.send('export-log', { organization: organizationId, archive })
-    const taken = (await Promise.all([...queues, ...queues].map((queue) => queue.take('export-log')))).filter(
-      (job) => job !== null,
-    )
-    expect(taken.map(({ ids }) => ids.archive)).toEqual([archive])
-    await queues[1]?.done('export-log', taken[0]?.id ?? '')
-    expect(await queues[0]?.take('export-log')).toBeNull()
   })
 
   describe('the service', () => {
@@ -152,23 +129,13 @@ describe.skipIf(why !== null)('behind a PgBouncer in transaction mode', () => {
       expect((await service.bootstrap('ann')).status).toBe(404)
     })
 
-    it('judges three of twenty concurrent attempts of a session', async () => {
-      const { userRef, session } = await enroll(service, 'bob')
-      const answers = await Promise.all(
-        Array.from({ length: 20 }, () =>
-          service.call('POST', `/users/${userRef}/verify`, { session, body: stranger() }),
-        ),
-      )
-      expect(answers.filter(({ json }) => json.action === 'rejected')).toHaveLength(3)
-    })
-
     it('refuses while the pooler is away and recovers when it is back', async () => {
       await pooler.kill()
       await until(async () => (await service.call('GET', '/status')).json.status === 'NOK')
-      expect(await service.call('GET', '/users/bob')).toMatchObject({ status: 503, json: { reason: 'api-failed' } })
+      expect(await service.call('GET', '/users/ann')).toMatchObject({ status: 503, json: { reason: 'api-failed' } })
       await pooler.restart()
       await until(async () => (await service.call('GET', '/status')).json.status === 'OK')
-      expect((await service.bootstrap('bob')).status).toBe(200)
+      expect((await service.bootstrap('ann')).status).toBe(404)
     })
   })
 })

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir, totalmem } from 'node:os'
 import path from 'node:path'
@@ -9,6 +9,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { bufferMib, type EmbeddedPostgres, startEmbedded } from '../../../../src/storage/postgres/embedded/embedded.js'
 import { answers, isRunning, readPidFile } from '../../../../src/storage/postgres/embedded/embedded-running.js'
 import { until } from '../../../patience.js'
+import { startChild } from '../../../servers/child.js'
 
 const source = fileURLToPath(new URL('../../../../src/storage/postgres/embedded/', import.meta.url))
 const compiled = fileURLToPath(new URL(`../../../../build/embedded-test-${process.pid}/`, import.meta.url))
@@ -53,7 +54,9 @@ function service(): Promise<{ child: ChildProcess; url: string }> {
     const { url } = await startEmbedded({ dataFolder: ${JSON.stringify(dataFolder)} })
     console.log(url)
     setInterval(() => {}, 1000)`
-  const child = spawn(process.execPath, ['--input-type=module', '-e', code], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = startChild(process.execPath, ['--input-type=module', '-e', code], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   services.push(child)
   return new Promise((resolve, reject) => {
     child.stdout.on('data', (text: Buffer) => resolve({ child, url: text.toString().trim() }))
@@ -75,44 +78,35 @@ const write = (url: string) => ask(url, (sql) => sql`create table kept as select
 const read = (url: string) => ask(url, async (sql) => (await sql`select n from kept`)[0]?.n)
 
 describe('the embedded PostgreSQL', () => {
-  it('keeps data over a stop and a start, and leaves no process', async () => {
+  it('keeps data over a stop and a start, leaves no process, and starts if a stale postmaster.pid names another one', async () => {
     const first = await start()
     await write(first.url)
     const pid = serverPid() ?? 0
     await first.stop()
     expect(isRunning(pid)).toBe(false)
+    const lines = [process.pid, path.join(dataFolder, 'postgres'), 1, 5432, '', '127.0.0.1', '1 1', 'ready']
+    writeFileSync(path.join(dataFolder, 'postgres/postmaster.pid'), `${lines.join('\n')}\n`)
     expect(await read((await start()).url)).toBe(42)
   })
 
-  it('has a login that is no superuser, UTF-8, and durable commits', async () => {
+  it('has a login that is no superuser, UTF-8, durable commits, and buffers by the machine’s memory, within bounds', async () => {
     const { url } = await start()
     const [row] = await ask(
       url,
       (sql) => sql`
         select rolsuper, rolbypassrls, current_setting('fsync') as fsync, current_setting('server_encoding') as encoding,
-          current_setting('synchronous_commit') as commit, current_setting('listen_addresses') as address
+          current_setting('synchronous_commit') as commit, current_setting('listen_addresses') as address,
+          (select setting::int / 128 from pg_settings where name = 'shared_buffers') as mib
         from pg_roles where rolname = current_user`,
     )
+    expect([1, 4, 24, 512].map((gib) => bufferMib(gib * 2 ** 30))).toEqual([64, 128, 768, 1024])
     expect(row).toEqual({
-      rolsuper: false,
-      rolbypassrls: false,
-      fsync: 'on',
-      encoding: 'UTF8',
-      commit: 'on',
-      address: '127.0.0.1',
+      ...{ rolsuper: false, rolbypassrls: false, fsync: 'on', encoding: 'UTF8', commit: 'on', address: '127.0.0.1' },
+      mib: bufferMib(Math.min(totalmem(), process.constrainedMemory() || totalmem())),
     })
     expect(new URL(url).password.length).toBeGreaterThanOrEqual(32)
     expect(statSync(path.join(dataFolder, 'postgres/keystride.json')).mode & 0o777).toBe(0o600)
     await expect(ask(url.replace('keystride:', 'postgres:'), (sql) => sql`select 1`)).rejects.toThrow('password')
-  })
-
-  it('sizes its buffers by the machine’s memory, within bounds', async () => {
-    expect([1, 4, 24, 512].map((gib) => bufferMib(gib * 2 ** 30))).toEqual([64, 128, 768, 1024])
-    const [row] = await ask(
-      (await start()).url,
-      (sql) => sql`select setting::int / 128 as mib from pg_settings where name = 'shared_buffers'`,
-    )
-    expect(row).toEqual({ mib: bufferMib(Math.min(totalmem(), process.constrainedMemory() || totalmem())) })
   })
 
   it('is shared by two services on one folder, and ends with the first one', async () => {
@@ -134,17 +128,10 @@ describe('the embedded PostgreSQL', () => {
     expect(one.url).toBe(two.url)
   })
 
-  it('starts after a kill of its service', async () => {
+  it.each(['its service', 'server and service'])('starts after a kill of %s', async (killed) => {
     const { child, url } = await service()
     await write(url)
-    child.kill('SIGKILL')
-    expect(await read((await start()).url)).toBe(42)
-  })
-
-  it('starts after a kill of server and service', async () => {
-    const { child, url } = await service()
-    await write(url)
-    process.kill(serverPid() ?? 0, 'SIGKILL')
+    if (killed !== 'its service') process.kill(serverPid() ?? 0, 'SIGKILL')
     child.kill('SIGKILL')
     expect(await read((await start()).url)).toBe(42)
   })
@@ -172,14 +159,6 @@ describe('the embedded PostgreSQL', () => {
     expect(await read(adopted.url)).toBe(42)
     await adopted.stop()
     expect(isRunning(pid)).toBe(false)
-  })
-
-  it('starts if a stale postmaster.pid names another process', async () => {
-    const first = await start()
-    await first.stop()
-    const lines = [process.pid, path.join(dataFolder, 'postgres'), 1, 5432, '', '127.0.0.1', '1 1', 'ready']
-    writeFileSync(path.join(dataFolder, 'postgres/postmaster.pid'), `${lines.join('\n')}\n`)
-    await start()
   })
 
   it('starts after a kill during the making of the database', async () => {

@@ -1,24 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { BIOMETRIC_STATUSES, biometricStatus, DEFAULT_TARGETS } from '../../../../src/domain/biometric-status.js'
 import { EVERYBODY } from '../../../../src/storage/directory.js'
-import { connectPostgres, type Database } from '../../../../src/storage/postgres/connection/client.js'
 import { postgresAccounts } from '../../../../src/storage/postgres/person/account.js'
 import { postgresDirectory } from '../../../../src/storage/postgres/person/directory.js'
-import { migrate } from '../../../../src/storage/postgres/schema/migrate.js'
-import { type FreshDatabase, freshDatabase } from '../../../servers/database.js'
+import { sharedDatabase } from '../../../servers/database.js'
 import { NOW, organization, person } from '../../fixtures.js'
 
-let fresh: FreshDatabase
-let database: Database
-beforeAll(async () => {
-  fresh = await freshDatabase()
-  await migrate(fresh.url)
-  database = connectPostgres({ url: fresh.url, max: 4, patience: 10 })
-})
-afterAll(async () => {
-  await database.close()
-  await fresh.drop()
-})
+const { database } = await sharedDatabase()
 
 describe('the directory', () => {
   it('filters by the status that the domain gives each profile', async () => {

@@ -1,141 +1,161 @@
+import { randomBytes } from 'node:crypto'
 import { v7 as uuid } from 'uuid'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { afterFailure, NO_ATTEMPTS } from '../../../../src/domain/attempts.js'
-import { postgresAuthentications } from '../../../../src/storage/postgres/attempt/authentication.js'
-import { postgresSessions } from '../../../../src/storage/postgres/attempt/session.js'
-import { connectPostgres, type Database } from '../../../../src/storage/postgres/connection/client.js'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { linkOwner } from '../../../../src/domain/profile-link.js'
 import { postgresAccounts } from '../../../../src/storage/postgres/person/account.js'
+import { postgresPendingActions } from '../../../../src/storage/postgres/person/pending-action.js'
 import { postgresProfiles } from '../../../../src/storage/postgres/person/profile.js'
-import type { ProfileStore } from '../../../../src/storage/profile.js'
-import { type FreshDatabase, freshDatabase } from '../../../servers/database.js'
-import { attempt, NOW, organization, type Person, person, reference, sha256Hex } from '../../fixtures.js'
+import { endEveryLink, postgresProfileLinks } from '../../../../src/storage/postgres/person/profile-link.js'
+import type { NewLink } from '../../../../src/storage/profile-link.js'
+import { sharedDatabase } from '../../../servers/database.js'
+import { NOW, organization, type Person, person, reference } from '../../fixtures.js'
 
-const RULES = { target: 2, limit: 3, rejectReplay: true }
-let fresh: FreshDatabase
-let database: Database
-let store: ProfileStore
+/** Concurrent calls. `test/simulator/stores.test.ts` compares single calls with the stores in memory. */
+const TARGET = 3
+const RULES = { target: TARGET, limit: 10, rejectReplay: true }
+const { database } = await sharedDatabase()
+const store = postgresProfiles(database)
+const links = postgresProfileLinks(database)
 let org: string
 let ada: Person
-
-beforeAll(async () => {
-  fresh = await freshDatabase()
-  database = connectPostgres({ url: fresh.url, max: 4, patience: 10 })
-  store = postgresProfiles(database)
-})
-afterAll(async () => {
-  await database.close()
-  await fresh.drop()
-})
 beforeEach(async () => {
   org = await organization(database)
   ada = await person(database, org)
 })
 
-describe('add', () => {
-  it('counts what it stores and completes the profile at the target', async () => {
-    const first = reference(ada.memberId)
-    expect(await store.add(org, first, RULES)).toMatchObject({
-      outcome: 'added',
-      member: { nPatternsRef: 1, nVisible: 1, nSensitive: 0, completedAt: null },
-    })
-    const second = { ...reference(ada.memberId), mode: 'sensitive' as const, createdAt: NOW + 1 }
-    expect(await store.add(org, second, RULES)).toMatchObject({
-      member: { nPatternsRef: 2, nSensitive: 1, completedAt: NOW + 1 },
-    })
-    const stored = await store.references(org, ada.memberId)
-    expect(stored.map(({ id }) => id)).toEqual([first.id, second.id])
-    expect(Buffer.from(stored[0]?.sealed ?? []).equals(first.sealed)).toBe(true)
+const member = async () => {
+  const found = await postgresAccounts(database).find(org, 'ada', null)
+  if (!found?.member) throw new Error('ada is stored')
+  return found.member
+}
+const stored = () => store.references(org, ada.memberId)
+const add = () => store.add(org, reference(ada.memberId), RULES)
+/** `count` references; their ids. */
+async function complete(count = TARGET): Promise<string[]> {
+  for (let n = 0; n < count; n++) await add()
+  return (await stored()).map(({ id }) => id)
+}
+async function queued(action: 'RESET_BIOMETRIC_PROFILE' | 'UPDATE_BIOMETRIC_PROFILE'): Promise<string> {
+  const id = uuid()
+  await postgresPendingActions(database).change(org, ada.memberId, { kind: 'queue', id, action }, NOW)
+  return id
+}
+const times = <T>(n: number, call: () => Promise<T>) => Promise.all(Array.from({ length: n }, call))
+const nOf = (all: readonly { outcome: string }[], outcome: string) =>
+  all.filter((one) => one.outcome === outcome).length
+
+describe('concurrent calls on a profile', () => {
+  it('add references up to the limit', async () => {
+    const all = await times(20, () => store.add(org, reference(ada.memberId), { ...RULES, limit: 3 }))
+    expect([nOf(all, 'added'), nOf(all, 'closed')]).toEqual([3, 17])
+    expect(await stored()).toHaveLength(3)
   })
 
-  it('respects the limit in concurrent calls', async () => {
-    const all = await Promise.all(Array.from({ length: 20 }, () => store.add(org, reference(ada.memberId), RULES)))
-    expect(all.filter(({ outcome }) => outcome === 'added')).toHaveLength(3)
-    expect(all.filter(({ outcome }) => outcome === 'closed')).toHaveLength(17)
-    expect(await store.references(org, ada.memberId)).toHaveLength(3)
+  it('remove a reference once, and keep the count equal to the rows while others are added', async () => {
+    const [first = '', ...ids] = await complete(5)
+    const removed = await times(20, () => store.removeOne(org, ada.memberId, first))
+    expect(removed.filter((one) => one !== null)).toHaveLength(1)
+    await Promise.all([...ids.map((id) => store.removeOne(org, ada.memberId, id)), times(5, add)])
+    expect((await member()).nPatternsRef).toBe(5)
+    expect(await stored()).toHaveLength(5)
   })
 
-  it('stores nothing for another generation, an absent member, or in another organization', async () => {
-    expect(await store.add(org, reference(ada.memberId, undefined, 1), RULES)).toMatchObject({ outcome: 'closed' })
-    expect(await store.add(org, reference(uuid()), RULES)).toEqual({ outcome: 'absent' })
-    expect(await store.add(await organization(database), reference(ada.memberId), RULES)).toEqual({ outcome: 'absent' })
+  it('learn one pattern of fifty', async () => {
+    await complete()
+    const rules = { profileVersion: TARGET, max: 2, intervalMs: 1000 }
+    const all = await times(50, () => store.adapt(org, reference(ada.memberId), rules))
+    expect(all.filter(Boolean)).toHaveLength(1)
+    expect(await stored()).toHaveLength(TARGET + 1)
+  })
+
+  it('replace the target number of references under one queued update', async () => {
+    await complete()
+    const pendingId = await queued('UPDATE_BIOMETRIC_PROFILE')
+    const all = await times(20, () => store.replaceOldest(org, reference(ada.memberId), { ...RULES, pendingId }))
+    expect(nOf(all, 'added')).toBe(TARGET)
+    expect(await stored()).toHaveLength(TARGET)
+  })
+
+  it('empty the profile once by a queued reset', async () => {
+    await complete()
+    const pendingId = await queued('RESET_BIOMETRIC_PROFILE')
+    const all = await times(10, () => store.reset(org, ada.memberId, NOW, pendingId))
+    expect(all.map((one) => one?.nPatternsDeleted).sort()).toEqual([...Array(9).fill(0), TARGET])
+    expect(await member()).toMatchObject({ generation: 1, nPatternsRef: 0, pending: null, everReset: true })
   })
 })
 
-describe('reset', () => {
-  it('empties the profile and clears the typing counters only', async () => {
-    await store.add(org, reference(ada.memberId), RULES)
-    const counters = afterFailure(afterFailure(NO_ATTEMPTS, 'biometric', NOW), 'security_code', NOW)
-    await postgresAuthentications(database).record(org, attempt(ada, { counters }))
-    expect(await store.reset(org, ada.memberId, NOW)).toMatchObject({
-      nPatternsDeleted: 1,
-      member: {
-        generation: 1,
-        nPatternsRef: 0,
-        everReset: true,
-        completedAt: null,
-        attemptsVersion: 2,
-        attempts: { biometric: NO_ATTEMPTS.biometric, security_code: counters.security_code },
-      },
-    })
-    expect(await store.references(org, ada.memberId)).toEqual([])
-    expect(await store.reset(org, uuid(), NOW)).toBeNull()
+describe('a successor of a profile', () => {
+  beforeEach(() => complete())
+  const rows = async () => (await database.scoped(org, (sql) => sql`select 1 from keystride.reference_pattern`)).length
+  const next = () => ({ ...reference(ada.memberId, undefined, 1), createdAt: NOW + 60_000 })
+  const collect = (rules: { owner?: string; linkId?: string; intervalMs?: number } = {}) =>
+    store.addToSuccessor(org, next(), { ...RULES, owner: 'link 1', asReset: false, ...rules })
+  const link = (memberId: string, kind: NewLink['kind'] = 'reset-profile'): NewLink => ({
+    ...{ id: uuid(), memberId, kind, aim: 'target', sha256: randomBytes(32), redirectUri: null, validityS: 60 },
   })
-})
 
-describe('accounts', () => {
-  it('are created once in concurrent calls', async () => {
-    const accounts = postgresAccounts(database)
-    const all = await Promise.all(
-      Array.from({ length: 10 }, () =>
-        accounts.create(org, {
-          id: uuid(),
-          userRef: 'new',
-          type: 'nominative',
-          displayName: null,
-          member: { id: uuid(), memberRef: 'new', displayName: 'New', createdAt: NOW },
-          createdAt: NOW,
-        }),
-      ),
+  it('is completed once, for any number of concurrent patterns', async () => {
+    const all = await times(20, collect)
+    expect([nOf(all, 'added'), nOf(all, 'closed')]).toEqual([TARGET, 20 - TARGET])
+    expect(await member()).toMatchObject({ generation: 1, nPatternsRef: TARGET })
+    expect(await rows()).toBe(TARGET)
+  })
+
+  it('waits between patterns of one owner; those of another are dropped and delay nobody', async () => {
+    const hourly = (owner: string) => collect({ owner, intervalMs: 3600_000 })
+    expect(await hourly('link 1')).toMatchObject({ outcome: 'added' })
+    expect(await hourly('link 1')).toMatchObject({ outcome: 'too-soon' })
+    const others = { successor: { owner: 'link 2', nVisible: 1 } }
+    expect(await hourly('link 2')).toMatchObject({ outcome: 'added', member: others })
+    expect(await hourly('link 2')).toMatchObject({ outcome: 'too-soon' })
+  })
+
+  it('is an enrollment in the ledger when it is complete; an updated reference is none', async () => {
+    const enrollments = async () =>
+      (await database.scoped(org, (sql) => sql`select 1 from keystride.usage_event where kind = 'enroll'`)).length
+    expect(await enrollments()).toBe(1)
+    for (let n = 0; n < TARGET; n++) await collect()
+    expect(await enrollments()).toBe(2)
+    const pendingId = await queued('UPDATE_BIOMETRIC_PROFILE')
+    await store.replaceOldest(org, next(), { ...RULES, pendingId })
+    await store.add(org, next(), RULES)
+    expect(await stored()).toHaveLength(TARGET + 1)
+    expect(await enrollments()).toBe(2)
+  })
+
+  it('starts from zero if the collected patterns have an older format', async () => {
+    await collect()
+    await database.asSystem(
+      (sql) => sql`update keystride.member set successor_format = 0 where organization_id = ${org}`,
     )
-    expect(all.filter(({ created }) => created)).toHaveLength(1)
-    expect(new Set(all.map(({ account }) => account.id)).size).toBe(1)
-    expect(all[0]?.member).toMatchObject({ memberRef: 'new', attempts: NO_ATTEMPTS, createdAt: NOW })
+    expect(await collect()).toMatchObject({ member: { successor: { nVisible: 1 } } })
+    expect(await rows()).toBe(TARGET + 1)
   })
 
-  it('have the requested member', async () => {
-    const accounts = postgresAccounts(database)
-    expect(await accounts.find(org, 'nobody', null)).toBeNull()
-    expect((await accounts.find(org, 'ada', null))?.member?.id).toBe(ada.memberId)
-    expect((await accounts.find(org, 'ada', 'bo'))?.member).toBeNull()
-    await accounts.create(org, {
-      id: uuid(),
-      userRef: 'desk',
-      type: 'generic',
-      displayName: null,
-      member: { id: uuid(), memberRef: 'bo', displayName: null, createdAt: NOW },
-      createdAt: NOW,
-    })
-    expect((await accounts.find(org, 'desk', null))?.member).toBeNull()
-    expect((await accounts.find(org, 'desk', 'bo'))?.member?.memberRef).toBe('bo')
+  it('of a link is deleted when every link is ended, and the current profile stays', async () => {
+    const before = JSON.stringify(await stored())
+    const bob = await person(database, org, 'bob')
+    const [its, his] = [link(ada.memberId), link(bob.memberId, 'create-profile')]
+    for (const one of [its, his]) await links.make(org, one)
+    const rules = { owner: linkOwner(its.id), linkId: its.id }
+    await collect(rules)
+    expect(await rows()).toBe(TARGET + 1)
+    await endEveryLink(database)
+    for (const one of [its, his]) expect(await links.find(one.sha256)).toBeNull()
+    expect(await member()).toMatchObject({ successor: null, nPatternsRef: TARGET })
+    expect(JSON.stringify(await stored())).toBe(before)
+    expect(await collect(rules)).toEqual({ outcome: 'link-ended' })
   })
 
-  it('leave no row when removed', async () => {
-    const accounts = postgresAccounts(database)
-    for (let i = 0; i < 3; i += 1) await store.add(org, reference(ada.memberId), RULES)
-    await postgresAuthentications(database).record(org, attempt(ada))
-    const session = { sha256: sha256Hex(), userRef: 'ada', memberRef: 'ada', lifetimeMs: 900_000 }
-    await postgresSessions(database).mint(org, session)
-    expect(await accounts.remove(org, 'ada')).toEqual({ nPatternsDeleted: 3 })
-    expect(await accounts.remove(org, 'ada')).toBeNull()
-    const left = await database.asSystem(
-      (sql) => sql`
-        select table_name as name, (xpath('/row/n/text()', query_to_xml(format(
-          'select count(*) as n from keystride.%I t where t::text like %L or t::text like %L or t::text like %L',
-          table_name, '%' || ${ada.memberId}::text || '%', '%' || ${ada.accountId}::text || '%',
-          '%' || ${org}::text || '%,ada,%'), false, true, '')))[1]::text as n
-        from information_schema.tables where table_schema = 'keystride' and table_name not like 'authentication\\_%'`,
-    )
-    expect(left.length).toBeGreaterThan(7)
-    expect(left.filter(({ n }) => n !== '0')).toEqual([])
+  it('of a link takes no pattern after the link’s end, and ends the link with the last pattern', async () => {
+    const its = link(ada.memberId)
+    const rules = { owner: linkOwner(its.id), linkId: its.id }
+    expect(await collect(rules)).toEqual({ outcome: 'link-ended' })
+    await links.make(org, its)
+    const all = await times(20, () => collect(rules))
+    expect([nOf(all, 'added'), nOf(all, 'link-ended')]).toEqual([TARGET, 20 - TARGET])
+    expect(all.filter((one) => one.outcome === 'added' && one.completes)).toHaveLength(1)
+    expect(await links.find(its.sha256)).toBeNull()
   })
 })

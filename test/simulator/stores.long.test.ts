@@ -1,0 +1,3 @@
+import { comparesStores } from './stores-compared.js'
+
+comparesStores(60)
