@@ -4,7 +4,7 @@ import { authenticated, type Enrolled, enroll, enrollOne, verifyOf } from './enr
 import { ownRows, referencesOf } from './own-rows.js'
 import { secondService } from './second-service.js'
 
-/** Transitions of the biometric profile as an API call sees them; `test/domain/biometric-status-model.test.ts` has all of them. */
+/** Transitions of the biometric profile as an API call sees them. The simulator (I6) has all of them. */
 const service = await sharedService()
 const rows = ownRows(service)
 

@@ -11,6 +11,7 @@ import {
   lockedByAdministrator,
   NO_ATTEMPTS,
   whyClosed,
+  windowOfRefused,
 } from '../../src/domain/attempts.js'
 import { DEFAULT_POLICY, type Policy } from '../../src/domain/policy.js'
 
@@ -112,5 +113,26 @@ describe('the reason why an attempt is closed', () => {
     const window = attemptWindow(inputs)
     expect(whyClosed(inputs, kind)).toBe(why)
     expect(kind === 'biometric' ? window.mode === 'biometric' : window.codeOpen).toBe(why === null)
+  })
+})
+
+describe('the window of a refusal', () => {
+  const typingLocked = failures(5, 'biometric')
+  const codeLocked = failures(3, 'security_code')
+  it.each([
+    ['the rest of the lock of typing, if the code is open', typingLocked, 'typing-locked', 'security_code', 30],
+    ['the rest of the lock of codes, if typing is open', codeLocked, 'code-locked', 'biometric', 15 * 60],
+    ['no wait if the session alone is used up', typingLocked, 'session-used-up', 'security_code', 0],
+    ['no wait if no time ends the lock', failures(50, 'biometric'), 'typing-locked', 'security_code', null],
+  ] as const)('says %s', (_, { counters, now }, because, mode, retryAfterSeconds) => {
+    const inputs = { ...base, counters, now }
+    expect(windowOfRefused(attemptWindow(inputs), inputs, because)).toMatchObject({ mode, retryAfterSeconds })
+  })
+
+  it('is the window itself if nothing is open', () => {
+    const { counters, now } = typingLocked
+    const inputs = { ...base, counters, now: now + 500, codeUsable: false }
+    const window = attemptWindow(inputs)
+    expect(windowOfRefused(window, inputs, 'code-locked')).toBe(window)
   })
 })
