@@ -35,7 +35,8 @@ export function memoryAuthentications(tables: Tables): Immediate<AuthenticationS
     const binding = { accountId: row.of.account.id, memberId, patternId, generation }
     return sealed === undefined ? null : { binding, sealed }
   }
-  const byId = (a: Authentication, b: Authentication) => (a.id < b.id ? 1 : -1)
+  /** The newest first. Ids grow with time, also within one millisecond. */
+  const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? 1 : -1)
   return {
     record(organizationId, attempt) {
       const { counters, habits, replayMark, patternId, memberId, authenticated, method, createdAt, userRef } = attempt
@@ -82,22 +83,19 @@ export function memoryAuthentications(tables: Tables): Immediate<AuthenticationS
     },
     tested(organizationId, { userRef, memberId, since, limit, known }) {
       const latest = (patterns: TestedPattern[]) =>
-        patterns
-          .filter(({ createdAt, patternId }) => createdAt >= since && !known.includes(patternId))
-          .sort((a, b) => b.createdAt - a.createdAt)
-          .slice(0, limit)
-      const tested = of(organizationId, userRef).flatMap(
-        ({ patternId, createdAt, authenticated, sealed, memberId: by }) =>
+        patterns.filter(({ createdAt, patternId }) => createdAt >= since && !known.includes(patternId)).slice(0, limit)
+      const tested = [...of(organizationId, userRef)]
+        .sort(byId)
+        .flatMap(({ patternId, createdAt, authenticated, sealed, memberId: by }) =>
           by === memberId && patternId !== null && sealed !== null
             ? [{ patternId, createdAt, authenticated, sealed, refused: null }]
             : [],
-      )
-      const refused = (tables.members.get(keyOf(organizationId, memberId))?.refused ?? []).map(
-        ({ id: patternId, createdAt, sealed, generation }) => ({
-          ...{ patternId, createdAt, sealed, authenticated: false },
-          refused: { generation },
-        }),
-      )
+        )
+      const kept = tables.members.get(keyOf(organizationId, memberId))?.refused ?? []
+      const refused = [...kept].sort(byId).map(({ id: patternId, createdAt, sealed, generation }) => ({
+        ...{ patternId, createdAt, sealed, authenticated: false },
+        refused: { generation },
+      }))
       return [...latest(tested), ...latest(refused)]
     },
     find(organizationId, id) {

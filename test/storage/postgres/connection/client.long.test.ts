@@ -2,20 +2,23 @@ import pg from 'pg'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { connectPostgres, type Database } from '../../../../src/storage/postgres/connection/client.js'
 import { until } from '../../../patience.js'
-import { sharedDatabase } from '../../../servers/database.js'
+import { freshDatabase } from '../../../servers/database.js'
 import { organization } from '../../fixtures.js'
 
-const { url, database: patient } = await sharedDatabase()
+// A database of its own: every pool ends connections and statements of others that hold locks.
+const { url } = await freshDatabase()
+let lines: string[] = []
+const log = (line: string) => lines.push(line)
+const patient = connectPostgres({ url, max: 2, patience: 10, log })
 const DEGRADED = { kind: 'degraded' }
 
 /** Limits of statements, calls and locks elapse on the clock of the server. */
 describe('the database client', () => {
   let database: Database
   let org: string
-  let lines: string[]
   beforeEach(async () => {
     lines = []
-    database = connectPostgres({ url, max: 2, log: (line) => lines.push(line) })
+    database = connectPostgres({ url, max: 2, log })
     org = await organization(patient)
   })
   afterEach(() => database.close())
@@ -84,7 +87,7 @@ describe('the database client', () => {
   })
 
   it('cancels calls that wait for a lock, and lets a long statement wait', async () => {
-    const wide = connectPostgres({ url, max: 5, log: (line) => lines.push(line) })
+    const wide = connectPostgres({ url, max: 5, log })
     const holder = new pg.Client(url)
     await holder.connect()
     await holder.query('begin; lock table keystride.organization in access exclusive mode')
