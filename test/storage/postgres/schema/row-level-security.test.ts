@@ -185,6 +185,39 @@ describe('row level security', () => {
     await one.close()
   })
 
+  it('is not the only bound: the ordinary role changes no count, no ledger and no record of actions, and others only read', async () => {
+    const all = 'DELETE INSERT SELECT UPDATE'
+    const rights = await database.asSystem(
+      (sql) => sql<{ role: string; name: string; has: string }[]>`
+        select a.grantee::regrole::text as role, c.relname as name, string_agg(a.privilege_type, ' ' order by a.privilege_type) as has
+        from pg_catalog.pg_class c, aclexplode(c.relacl) a
+        where c.relnamespace = 'keystride'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+          and a.grantee <> c.relowner
+        group by a.grantee, c.relname order by 2`,
+    )
+    const fewer = (role: string) =>
+      Object.fromEntries(
+        rights.filter((one) => one.role === role && one.has !== all).map(({ name, has }) => [name, has]),
+      )
+    const others = rights.filter(({ role }) => !['keystride_app', 'keystride_system'].includes(role))
+    expect(others.filter(({ has }) => has !== 'SELECT')).toEqual([])
+    const attempts = ['attempt_count', 'attempt_counted', 'attempt_day', 'attempt_recent', 'user_total', 'user_totaled']
+    const usage = ['api_usage', 'headcount', 'headcount_change', 'lock_tombstone', 'request_log', 'usage_event']
+    expect(fewer('keystride_app')).toEqual({
+      ...Object.fromEntries([...attempts, ...usage].map((name) => [name, 'SELECT'])),
+      admin_action: 'INSERT SELECT',
+      alert_delivery: 'SELECT UPDATE',
+      erasure: 'INSERT SELECT',
+      notification: 'DELETE SELECT UPDATE',
+      organization: 'INSERT SELECT UPDATE',
+    })
+    expect(fewer('keystride_system')).toMatchObject({
+      admin_action: 'DELETE INSERT SELECT',
+      erasure: 'INSERT SELECT',
+      usage_event: 'INSERT SELECT',
+    })
+  })
+
   it('denies the ordinary role every function that works across organizations', async () => {
     const calls = [
       `select * from keystride.resolve_api_key('\\x00')`,
