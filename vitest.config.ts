@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { configDefaults, defineConfig } from 'vitest/config'
 
 /** Suites that depend on where sessions and counters are kept: the long form runs them again without Redis. */
@@ -28,7 +29,7 @@ export default defineConfig({
     testTimeout: 300_000,
     hookTimeout: 300_000,
     expect: { poll: { timeout: 60_000 } },
-    maxWorkers: 2,
+    maxWorkers: Math.max(2, Math.min(4, Math.floor(availableParallelism() / 2))),
     pool: 'forks',
   },
 })

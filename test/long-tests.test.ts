@@ -3,7 +3,7 @@ import { LAYERS } from './layers.js'
 import { longTests } from './long-tests.js'
 
 const FILES = [
-  'test/service.ts',
+  'test/harness/service.ts',
   'test/domain/policy.test.ts',
   'test/api/verify.test.ts',
   'test/cli/doctor.long.test.ts',
@@ -29,6 +29,7 @@ describe('the long tests of a run', () => {
     ['of the folder of a changed test', 'test/faults/a.long.test.ts', ['faults']],
     ['of a changed layer and of those that import it', 'src/http/server.ts', ['api', 'http']],
     ['of the recorder and the pages with a changed recorder', 'packages/recorder/src/recorder.ts', ['recorder']],
+    ['with a changed harness', 'test/harness/patience.ts', ['api', 'cli', 'console', 'faults', 'http', 'recorder']],
     ['of no folder with a changed page of docs', 'docs/accuracy.md', []],
   ])('are all those %s', (_, changed, folders) => {
     const { chosen, folders: found } = choose([changed])

@@ -22,6 +22,10 @@ interface Choice {
 /** A run takes this share of the tests of unchanged folders. */
 const TURNS = 3
 
+/** Stands for every folder: a change of what all tests share concerns all. */
+const EVERY = '*'
+const SHARED = ['test/harness/', 'test/servers/', 'vitest.config.ts']
+
 /** Folders of tests by the folder that they test, where `test/` does not mirror it by name. */
 const TESTED_BY: Readonly<Record<string, readonly string[]>> = {
   'packages/recorder': ['recorder', 'web'],
@@ -40,7 +44,8 @@ export function longTests({ files, changed, commits, layers }: Change): Choice {
   const all = files.filter((file) => file.endsWith('.test.ts') && isLong(file)).sort()
   const changedFolders = new Set(changed.flatMap((file) => foldersOf(file, layers)))
   const changedFiles = new Set(changed)
-  const isOfChange = (file: string) => changedFiles.has(file) || changedFolders.has(folderOf(file))
+  const isOfChange = (file: string) =>
+    changedFolders.has(EVERY) || changedFiles.has(file) || changedFolders.has(folderOf(file))
   const others = all.filter((file) => !isOfChange(file))
   const turn = new Set(others.filter((_, i) => i % TURNS === commits % TURNS))
   return {
@@ -57,6 +62,7 @@ const folderOf = (file: string) => (file.split('/').length > 2 ? (file.split('/'
 
 /** The folders of `test/` that a change of a file concerns. */
 function foldersOf(file: string, layers: Change['layers']): string[] {
+  if (SHARED.some((shared) => file.startsWith(shared))) return [EVERY]
   if (file.startsWith('test/')) return folderOf(file) === '' ? [] : [folderOf(file)]
   const own = Object.keys(TESTED_BY).find((folder) => file.startsWith(`${folder}/`))
   if (own !== undefined) return [...(TESTED_BY[own] ?? [])]

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { freePort } from '../src/storage/postgres/embedded/embedded-running.js'
-import { until } from './patience.js'
+import { until } from './harness/patience.js'
 import { startChild } from './servers/child.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))

@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { until } from './patience.js'
+import { until } from './harness/patience.js'
 import { startChild } from './servers/child.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'keystride-lock-'))

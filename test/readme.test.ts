@@ -4,7 +4,7 @@ import { dirname, join, normalize } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { configTable } from '../src/process/config.js'
-import { keystrideHere } from './cli/command.js'
+import { keystrideHere } from './harness/command.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const readme = readFileSync(join(root, 'README.md'), 'utf8')

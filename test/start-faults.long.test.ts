@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { keystrideWith } from './cli/command.js'
+import { keystrideWith } from './harness/command.js'
 import { startChild } from './servers/child.js'
 import { freshDatabase } from './servers/database.js'
 

@@ -13,7 +13,7 @@ import {
   shippedTree,
 } from '../src/cli/sbom.js'
 import { pinnedBinaries } from '../src/http/provider-pins.js'
-import { figure } from './trust/figure.js'
+import { figure } from './harness/figure.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const read = (file: string) => readFileSync(join(root, file), 'utf8')

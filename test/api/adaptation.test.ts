@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { UPDATE_CONFIDENCE } from '../../src/domain/adaptation.js'
-import { type Answer, sharedService } from '../service.js'
-import { authenticated, type Enrolled, enroll, stranger, text, verifyOf } from './enrolled.js'
+import { authenticated, type Enrolled, enroll, stranger, text, verifyOf } from '../harness/enrolled.js'
+import { type Answer, sharedService } from '../harness/service.js'
 import { ownRows, referencesOf } from './own-rows.js'
 import { secondService } from './second-service.js'
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { type Answer, sharedService } from '../service.js'
-import { type Enrolled, enroll, enrollOne, linkTo, sendBy, sincere, verifyOf } from './enrolled.js'
+import { type Enrolled, enroll, enrollOne, linkTo, sendBy, sincere, verifyOf } from '../harness/enrolled.js'
+import { type Answer, sharedService } from '../harness/service.js'
 import { ownRows, referencesOf } from './own-rows.js'
 
 const RESET = 'RESET_BIOMETRIC_PROFILE'

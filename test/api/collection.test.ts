@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { coreRoutes } from '../../src/api/core-table.js'
 import { dashboardRoutes } from '../../src/api/dashboard-table.js'
 import { linkRoutes } from '../../src/api/links-table.js'
-import { sharedService } from '../service.js'
+import { sharedService } from '../harness/service.js'
 
 const ROUTES = { core: coreRoutes, auth: linkRoutes, dashboard: dashboardRoutes }
 type ApiName = keyof typeof ROUTES

@@ -2,8 +2,8 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { INVALID_PATTERNS_MAX } from '../../src/domain/invalid-patterns.js'
 import { DEFAULT_POLICY } from '../../src/domain/policy.js'
 import { person } from '../../src/typist/made-up-person.js'
-import { sharedService, type TestService } from '../service.js'
-import { linkTo, sendBy, sincere, text } from './enrolled.js'
+import { linkTo, sendBy, sincere, text } from '../harness/enrolled.js'
+import { sharedService, type TestService } from '../harness/service.js'
 import { ownRows } from './own-rows.js'
 
 const HOURS = 20

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { person } from '../../src/typist/made-up-person.js'
-import { sharedService } from '../service.js'
-import { authenticated, enroll, enrollOne, machine, sincere, text, verifyOf } from './enrolled.js'
+import { authenticated, enroll, enrollOne, machine, sincere, text, verifyOf } from '../harness/enrolled.js'
+import { sharedService } from '../harness/service.js'
 
 const service = await sharedService()
 

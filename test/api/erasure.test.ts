@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { connectPostgres } from '../../src/storage/postgres/connection/client.js'
-import { redisUrl, sharedService } from '../service.js'
+import { enroll, verifyOf } from '../harness/enrolled.js'
+import { redisUrl, sharedService } from '../harness/service.js'
 import { redisAsBytes, rowsAsText } from '../trust/stores-text.js'
-import { enroll, verifyOf } from './enrolled.js'
 import { ownRows } from './own-rows.js'
 
 const service = await sharedService()

@@ -4,8 +4,8 @@ import { dashboardRoutes } from '../../src/api/dashboard-table.js'
 import { linkRoutes } from '../../src/api/links-table.js'
 import { bodySchemaOf } from '../../src/http/docs/route-docs.js'
 import type { Route } from '../../src/http/route.js'
+import { type Answer, startService, type TestService } from '../harness/service.js'
 import { freshDatabase } from '../servers/database.js'
-import { type Answer, startService, type TestService } from '../service.js'
 
 const MADE_UP_ID = 'its id is invented: no id of an organization is known in advance'
 /** Examples that cannot succeed unchanged, with their refusal. The examples of a route are numbered from 0. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type Answer, sharedService } from '../service.js'
-import { enroll, machine, stranger, verifyOf } from './enrolled.js'
+import { enroll, machine, stranger, verifyOf } from '../harness/enrolled.js'
+import { type Answer, sharedService } from '../harness/service.js'
 
 const LIMIT = 20
 const NO_PATTERN = { no: 'pattern' }

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { keystrideWith } from '../cli/command.js'
+import { keystrideWith } from '../harness/command.js'
+import { startService } from '../harness/service.js'
 import { freshDatabase } from '../servers/database.js'
-import { startService } from '../service.js'
 
 it('keys of the command line have their scopes and their end', async () => {
   const service = await startService((await freshDatabase()).url)

@@ -4,7 +4,7 @@ import { fieldPath } from '../../src/domain/validation/validation.js'
 import { checkedBody } from '../../src/http/intake/json-body.js'
 import type { Route } from '../../src/http/route.js'
 import { person } from '../../src/typist/made-up-person.js'
-import { text } from './enrolled.js'
+import { text } from '../harness/enrolled.js'
 import { withValue } from './hostile-texts.js'
 import { bodiesOf, fieldsIn, ROWS } from './rows.js'
 

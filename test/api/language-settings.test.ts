@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { until } from '../patience.js'
-import { type Answer, sharedService } from '../service.js'
+import { until } from '../harness/patience.js'
+import { type Answer, sharedService } from '../harness/service.js'
 import { secondService } from './second-service.js'
 
 const PATH = '/organization/language'

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest'
+import { enroll, linkTo, stranger } from '../harness/enrolled.js'
+import { startService } from '../harness/service.js'
 import { freshDatabase } from '../servers/database.js'
-import { startService } from '../service.js'
-import { enroll, linkTo, stranger } from './enrolled.js'
 
 const service = await startService((await freshDatabase()).url, { demo: true })
 afterAll(() => service.close())

@@ -1,8 +1,8 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { person } from '../../src/typist/made-up-person.js'
-import { until } from '../patience.js'
-import { type Answer, sharedService, type TestService } from '../service.js'
-import { enroll, stranger, text, verifyOf } from './enrolled.js'
+import { enroll, stranger, text, verifyOf } from '../harness/enrolled.js'
+import { until } from '../harness/patience.js'
+import { type Answer, sharedService, type TestService } from '../harness/service.js'
 import { ownRows } from './own-rows.js'
 import { secondService } from './second-service.js'
 

@@ -1,8 +1,8 @@
 import { v7 as uuid } from 'uuid'
 import { describe, expect, it } from 'vitest'
 import { person } from '../../src/typist/made-up-person.js'
-import { redisUrl, sharedService, type TestService } from '../service.js'
-import { type Enrolled, enroll, machine, sincere, stranger, text, verifyOf } from './enrolled.js'
+import { type Enrolled, enroll, machine, sincere, stranger, text, verifyOf } from '../harness/enrolled.js'
+import { redisUrl, sharedService, type TestService } from '../harness/service.js'
 import { ownRows } from './own-rows.js'
 import { speakingFor } from './second-service.js'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { sharedService } from '../service.js'
-import { type Enrolled, enroll, enrollOne, linkTo, sendBy, sincere } from './enrolled.js'
+import { type Enrolled, enroll, enrollOne, linkTo, sendBy, sincere } from '../harness/enrolled.js'
+import { sharedService } from '../harness/service.js'
 import { ownRows } from './own-rows.js'
 
 const service = await sharedService()

@@ -1,6 +1,6 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { describe, expect, it } from 'vitest'
-import { documentOf, rowOf, validatorOf } from '../contract.js'
+import { documentOf, rowOf, validatorOf } from '../harness/contract.js'
 
 /** Rules in addition to the recommended ones: they check examples against their schemas. */
 const RULES = {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { sharedService } from '../service.js'
-import { enroll } from './enrolled.js'
+import { enroll } from '../harness/enrolled.js'
+import { sharedService } from '../harness/service.js'
 
 const service = await sharedService()
 

@@ -1,5 +1,5 @@
 import { connectPostgres, type Database, type Transaction } from '../../src/storage/postgres/connection/client.js'
-import type { TestService } from '../service.js'
+import type { TestService } from '../harness/service.js'
 
 /** Pools by address of the database. They live as long as the worker, as the shared service does. */
 const pools = new Map<string, Database>()

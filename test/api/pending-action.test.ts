@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { sharedService } from '../service.js'
-import { figure, LONG } from '../trust/figure.js'
-import { authenticated, enroll, enrollOne, verifyOf } from './enrolled.js'
+import { authenticated, enroll, enrollOne, verifyOf } from '../harness/enrolled.js'
+import { figure, LONG } from '../harness/figure.js'
+import { sharedService } from '../harness/service.js'
 import { ownRows, referencesOf } from './own-rows.js'
 
 const RESET = 'RESET_BIOMETRIC_PROFILE'

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { until } from '../patience.js'
+import { enroll, machine, verifyOf } from '../harness/enrolled.js'
+import { until } from '../harness/patience.js'
+import { redisUrl, sharedService } from '../harness/service.js'
 import { promtool, whyNoPromtool } from '../servers/promtool.js'
-import { redisUrl, sharedService } from '../service.js'
-import { enroll, machine, verifyOf } from './enrolled.js'
 
 const service = await sharedService()
 const scrape = async () => (await fetch(`${service.core.replace('/core', '')}/metrics`)).text()

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { until } from '../patience.js'
+import { linkTo, sendBy } from '../harness/enrolled.js'
+import { until } from '../harness/patience.js'
+import { startService } from '../harness/service.js'
 import { freshDatabase } from '../servers/database.js'
-import { startService } from '../service.js'
-import { linkTo, sendBy } from './enrolled.js'
 
 it('a profile link answers 503 while the database is unreachable, also on its page', async () => {
   const fresh = await freshDatabase()

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { type MadeUpPerson, person } from '../../src/typist/made-up-person.js'
-import { sharedService } from '../service.js'
-import { figure, LONG } from '../trust/figure.js'
-import { enroll, linkTo, sendBy, sincere, text, verifyOf } from './enrolled.js'
+import { enroll, linkTo, sendBy, sincere, text, verifyOf } from '../harness/enrolled.js'
+import { figure, LONG } from '../harness/figure.js'
+import { sharedService } from '../harness/service.js'
 import { ownRows } from './own-rows.js'
 import { speakingFor } from './second-service.js'
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { sharedService } from '../service.js'
-import { authenticated, type Enrolled, enroll, enrollOne, verifyOf } from './enrolled.js'
+import { authenticated, type Enrolled, enroll, enrollOne, verifyOf } from '../harness/enrolled.js'
+import { sharedService } from '../harness/service.js'
 import { ownRows, referencesOf } from './own-rows.js'
 import { secondService } from './second-service.js'
 

@@ -7,7 +7,7 @@ import { readTypingPattern } from '../../src/domain/typing-pattern.js'
 import { fileTypeOf, refusalsOf } from '../../src/http/docs/route-docs.js'
 import type { Route } from '../../src/http/route.js'
 import { recordedAnswers, recordedFile } from '../../src/wiring/endpoints.js'
-import { documentOf, type TestedApi, validatorOf } from '../contract.js'
+import { documentOf, type TestedApi, validatorOf } from '../harness/contract.js'
 import { playStory, shownPattern } from './recorded-story.js'
 import { differences, stable } from './recorder.js'
 

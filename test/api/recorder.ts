@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { RefusalKind } from '../../src/domain/refusal.js'
 import { wireRefusals } from '../../src/http/refusals.js'
-import { headersHoldToContract, holdsToContract, rowOf, type TestedApi } from '../contract.js'
+import { headersHoldToContract, holdsToContract, rowOf, type TestedApi } from '../harness/contract.js'
 
 interface Call {
   readonly path?: Readonly<Record<string, string>>

@@ -1,8 +1,18 @@
 import { describe, expect, it } from 'vitest'
 import { REFUSED_PER_DAY } from '../../src/domain/refused-patterns.js'
 import { person, type TypedKey, wirePattern } from '../../src/typist/made-up-person.js'
-import { sharedService } from '../service.js'
-import { type Enrolled, enroll, enrollOne, linkTo, sendBy, sincere, stranger, text, verifyOf } from './enrolled.js'
+import {
+  type Enrolled,
+  enroll,
+  enrollOne,
+  linkTo,
+  sendBy,
+  sincere,
+  stranger,
+  text,
+  verifyOf,
+} from '../harness/enrolled.js'
+import { sharedService } from '../harness/service.js'
 import { ownRows } from './own-rows.js'
 
 const service = await sharedService()

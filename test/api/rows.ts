@@ -4,7 +4,7 @@ import { linkRoutes } from '../../src/api/links-table.js'
 import { bodySchemaOf, type JsonSchema, propertiesOf } from '../../src/http/docs/route-docs.js'
 import { membersOf, sampleOf } from '../../src/http/docs/schema-text.js'
 import type { Route } from '../../src/http/route.js'
-import { DEVICE } from './dashboard/sign-ins.js'
+import { DEVICE } from '../harness/sign-ins.js'
 
 const TABLES: readonly (readonly [api: string, rows: readonly Route<never>[]])[] = [
   ['core', coreRoutes],

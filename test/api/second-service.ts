@@ -1,4 +1,4 @@
-import { startService, type TestService } from '../service.js'
+import { startService, type TestService } from '../harness/service.js'
 
 /** A service, called with the key of an organization. */
 export function speakingFor(service: TestService, organizationId: string, apikey: string): TestService {

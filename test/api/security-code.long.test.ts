@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
+import { verifyOf } from '../harness/enrolled.js'
+import { startService } from '../harness/service.js'
 import { freshDatabase } from '../servers/database.js'
-import { startService } from '../service.js'
-import { verifyOf } from './enrolled.js'
 import { ownRows } from './own-rows.js'
 
 it('codes beyond the queue get 429, without using an attempt', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { sharedService } from '../service.js'
-import { enroll, stranger, verifyOf } from './enrolled.js'
+import { enroll, stranger, verifyOf } from '../harness/enrolled.js'
+import { sharedService } from '../harness/service.js'
 import { ownRows } from './own-rows.js'
 
 const CODE = '749205'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { person } from '../../src/typist/made-up-person.js'
-import { type Answer, sharedService } from '../service.js'
-import { sincere, text, verifyOf } from './enrolled.js'
+import { sincere, text, verifyOf } from '../harness/enrolled.js'
+import { type Answer, sharedService } from '../harness/service.js'
 
 const service = await sharedService()
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { enroll, verifyOf } from '../harness/enrolled.js'
+import { sharedService, startService, type TestService } from '../harness/service.js'
 import { freshDatabase } from '../servers/database.js'
-import { sharedService, startService, type TestService } from '../service.js'
-import { enroll, verifyOf } from './enrolled.js'
 import { ownRows } from './own-rows.js'
 
 describe.each(['pool', 'inline'])('a verify, scored by SCORING=%s', (scoring) => {

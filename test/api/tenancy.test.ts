@@ -1,9 +1,9 @@
 import { v7 as uuid } from 'uuid'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Route } from '../../src/http/route.js'
-import { sharedService } from '../service.js'
-import { figure, LONG } from '../trust/figure.js'
-import { visited } from './dashboard/sign-ins.js'
+import { figure, LONG } from '../harness/figure.js'
+import { sharedService } from '../harness/service.js'
+import { visited } from '../harness/sign-ins.js'
 import { ROWS } from './rows.js'
 import { speakingFor } from './second-service.js'
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { LANGUAGES } from '../../src/domain/typing-words.js'
+import { type Enrolled, enroll, linkTo, verifyOf } from '../harness/enrolled.js'
+import { startService, type TestService } from '../harness/service.js'
 import { freshDatabase } from '../servers/database.js'
-import { startService, type TestService } from '../service.js'
-import { type Enrolled, enroll, linkTo, verifyOf } from './enrolled.js'
 
 const PHONE =
   'Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1'

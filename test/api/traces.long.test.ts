@@ -5,12 +5,12 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { deployment } from '../faults/deployment.js'
-import { startProcess } from '../faults/service-process.js'
-import { until } from '../patience.js'
+import { deployment } from '../harness/deployment.js'
+import { enroll } from '../harness/enrolled.js'
+import { until } from '../harness/patience.js'
+import { startService, type TestService } from '../harness/service.js'
+import { startProcess } from '../harness/service-process.js'
 import { freshDatabase } from '../servers/database.js'
-import { startService, type TestService } from '../service.js'
-import { enroll } from './enrolled.js'
 
 interface SentSpan {
   readonly traceId: string

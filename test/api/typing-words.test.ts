@@ -4,7 +4,7 @@ import { OWN_WORDS_MAX, type TypingWord, USABLE_WORDS_MIN } from '../../src/doma
 import { HOME_WORDS, SUGGESTED_KEY_PRESSES } from '../../src/domain/suggested-words.js'
 import { coreWords, LANGUAGES, type Language } from '../../src/domain/typing-words.js'
 import { coreWordId } from '../../src/flows/organization/core-word-ids.js'
-import { type Answer, sharedService } from '../service.js'
+import { type Answer, sharedService } from '../harness/service.js'
 import { ownRows } from './own-rows.js'
 import { speakingFor } from './second-service.js'
 

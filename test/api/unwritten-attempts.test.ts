@@ -1,8 +1,8 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Enrolled, enroll, stranger, verifyOf } from '../harness/enrolled.js'
+import { startService } from '../harness/service.js'
 import { freshDatabase } from '../servers/database.js'
-import { startService } from '../service.js'
-import { type Enrolled, enroll, stranger, verifyOf } from './enrolled.js'
 
 const CODE = '749205'
 const { url } = await freshDatabase()

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { sharedService } from '../service.js'
-import { type Enrolled, enroll, enrollOne, linkTo, sendBy, sincere, verifyOf } from './enrolled.js'
+import { type Enrolled, enroll, enrollOne, linkTo, sendBy, sincere, verifyOf } from '../harness/enrolled.js'
+import { sharedService } from '../harness/service.js'
 
 const service = await sharedService()
 let owner: Enrolled

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { person } from '../../src/typist/made-up-person.js'
-import { sharedService } from '../service.js'
-import { enroll, machine, stranger, text, verifyOf } from './enrolled.js'
+import { enroll, machine, stranger, text, verifyOf } from '../harness/enrolled.js'
+import { sharedService } from '../harness/service.js'
 
 const service = await sharedService()
 const verify = (userRef: string, session: string, body: unknown) => verifyOf(service, userRef, body, session)

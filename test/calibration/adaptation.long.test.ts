@@ -16,8 +16,8 @@ import { seededRandom } from '../../src/calibration/random.js'
 import { ADAPTIVE_MAX, UPDATE_CONFIDENCE } from '../../src/domain/adaptation.js'
 import { modelFile, wasmFile } from '../../src/scoring/artifacts.js'
 import { createKernel } from '../../src/scoring/kernel.js'
+import { figure, LONG } from '../harness/figure.js'
 import { typedBy } from '../scoring/typists.js'
-import { figure, LONG } from '../trust/figure.js'
 
 const read = (file: string) => new Uint8Array(readFileSync(file))
 const kernel = createKernel(read(wasmFile()), read(modelFile()))

@@ -21,7 +21,7 @@ import { loadPeople, splitPeople } from '../../src/calibration/dataset.js'
 import { MEMORY_MODEL_NAMES, type MemoryModel, strangersOf } from '../../src/calibration/remembered-noise.js'
 import { modelFile, wasmFile } from '../../src/scoring/artifacts.js'
 import { createKernel } from '../../src/scoring/kernel.js'
-import { figure, LONG } from '../trust/figure.js'
+import { figure, LONG } from '../harness/figure.js'
 
 const folder = process.env.KEYSTRIDE_DATA_SETS ?? ''
 const skipped = folder === ''

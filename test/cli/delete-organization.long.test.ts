@@ -3,10 +3,10 @@ import { fileURLToPath } from 'node:url'
 import { createClient } from '@redis/client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { connectPostgres, type Database, type Transaction } from '../../src/storage/postgres/connection/client.js'
-import { enroll } from '../api/enrolled.js'
+import { type Keystride, keystrideHere } from '../harness/command.js'
+import { enroll } from '../harness/enrolled.js'
+import { backEnds, startService, type TestService } from '../harness/service.js'
 import { type FreshDatabase, freshDatabase } from '../servers/database.js'
-import { backEnds, startService, type TestService } from '../service.js'
-import { type Keystride, keystrideHere } from './command.js'
 
 const command = fileURLToPath(new URL('../../bin/keystride.mjs', import.meta.url))
 const redisUrl = backEnds.at(-1)?.redisUrl ?? null

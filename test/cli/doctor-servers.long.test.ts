@@ -21,7 +21,8 @@ import {
 } from '../../src/cli/doctor/database.js'
 import { findingsOf } from '../../src/cli/doctor/finding.js'
 import { spaceOf } from '../../src/cli/doctor/other-stores.js'
-import { until } from '../patience.js'
+import { keystrideHere } from '../harness/command.js'
+import { until } from '../harness/patience.js'
 import { certificate } from '../servers/certificate.js'
 import { type FreshDatabase, freshDatabase } from '../servers/database.js'
 import { selfSigned, whyNoOpenssl } from '../servers/openssl.js'
@@ -29,7 +30,6 @@ import { startPgbouncer, whyNoPgbouncer } from '../servers/pgbouncer.js'
 import { clusterIsPossible, startRedisCluster } from '../servers/redis-cluster.js'
 import { smtpSink } from '../servers/sinks.js'
 import { startPair } from '../servers/standby.js'
-import { keystrideHere } from './command.js'
 import { type Diagnosis, diagnosed } from './diagnosis.js'
 
 const KEY = Buffer.alloc(32, 7).toString('base64')

@@ -7,7 +7,7 @@ import { modelFile, wasmFile } from '../../src/scoring/artifacts.js'
 import { openScorer } from '../../src/scoring/scorer.js'
 import { recompute, type Trace } from '../../src/scoring/trace.js'
 import { person } from '../../src/typist/made-up-person.js'
-import { keystrideHere } from './command.js'
+import { keystrideHere } from '../harness/command.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'keystride-explain-'))
 afterAll(() => rmSync(folder, { recursive: true }))

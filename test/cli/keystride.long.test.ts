@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process'
 import pg from 'pg'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { startProcess } from '../faults/service-process.js'
+import { type Keystride, keystrideHere, keystrideWith } from '../harness/command.js'
+import { startProcess } from '../harness/service-process.js'
 import { type FreshDatabase, freshDatabase } from '../servers/database.js'
-import { type Keystride, keystrideHere, keystrideWith } from './command.js'
 
 describe('the program keystride', () => {
   it('prints the help of each command and its subcommands, and loads no module of a store for it', async () => {

@@ -4,9 +4,9 @@ import { givenKeys } from '../../src/storage/key-ring.js'
 import { postgresAuthentications } from '../../src/storage/postgres/attempt/authentication.js'
 import { connectPostgres, type Database } from '../../src/storage/postgres/connection/client.js'
 import { postgresSecurityCodes } from '../../src/storage/postgres/person/security-code.js'
+import { type Keystride, keystrideHere } from '../harness/command.js'
+import { attempt, person } from '../harness/fixtures.js'
 import { type FreshDatabase, freshDatabase } from '../servers/database.js'
-import { attempt, person } from '../storage/fixtures.js'
-import { type Keystride, keystrideHere } from './command.js'
 
 const ABSENT = '0198c0de-0000-7000-8000-000000000000'
 const key = (fill: number) => Buffer.alloc(32, fill).toString('base64')

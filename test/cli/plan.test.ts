@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { costsFile } from '../../src/scoring/artifacts.js'
-import { keystrideHere } from './command.js'
+import { keystrideHere } from '../harness/command.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'keystride-plan-'))
 afterAll(() => rmSync(folder, { recursive: true }))

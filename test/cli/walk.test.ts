@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { walkClient } from '../../src/cli/walk-client.js'
 import { walkSteps } from '../../src/cli/walk-steps.js'
-import { sharedService, type TestService } from '../service.js'
+import { sharedService, type TestService } from '../harness/service.js'
 
 let service: TestService
 beforeAll(async () => {

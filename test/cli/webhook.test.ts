@@ -7,10 +7,10 @@ import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hostList } from '../../src/domain/alert-host.js'
 import { sendWebhook } from '../../src/jobs/channels/webhook.js'
-import { until } from '../patience.js'
+import { keystrideHere } from '../harness/command.js'
+import { until } from '../harness/patience.js'
 import { certificate, certificateKey } from '../servers/certificate.js'
 import { startChild } from '../servers/child.js'
-import { keystrideHere } from './command.js'
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 const command = fileURLToPath(new URL('../../bin/keystride.mjs', import.meta.url))

@@ -1,12 +1,12 @@
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { fillDatabase } from '../../bench/growth/filled.js'
-import { visited } from '../api/dashboard/sign-ins.js'
-import { PATIENCE_MS, until } from '../patience.js'
-import { launch } from '../recorder/browser.js'
+import { launch } from '../harness/browser.js'
+import { findings, picture } from '../harness/pages.js'
+import { PATIENCE_MS, until } from '../harness/patience.js'
+import { startService, type TestService } from '../harness/service.js'
+import { visited } from '../harness/sign-ins.js'
 import { freshDatabase } from '../servers/database.js'
-import { startService, type TestService } from '../service.js'
-import { findings, picture } from '../web/pages.js'
 
 export interface Operator {
   readonly page: Page

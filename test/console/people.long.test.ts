@@ -1,9 +1,9 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { visited } from '../api/dashboard/sign-ins.js'
-import { until } from '../patience.js'
-import { hasChromium } from '../recorder/browser.js'
-import { linkAddress } from '../web/pages.js'
+import { hasChromium } from '../harness/browser.js'
+import { linkAddress } from '../harness/pages.js'
+import { until } from '../harness/patience.js'
+import { visited } from '../harness/sign-ins.js'
 import { type ConsoleWorld, consoleOf, dayBefore, issueKey, looksGood, openConsole, operator } from './console.js'
 
 const three = (value: number) => value.toFixed(3)

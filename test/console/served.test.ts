@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { texts as english } from '../../src/console/texts/en.js'
 import { LANGUAGES } from '../../src/domain/typing-words.js'
-import { sharedService } from '../service.js'
+import { sharedService } from '../harness/service.js'
 
 const built = (file: string) => readFileSync(new URL(`../../build/console/${file}`, import.meta.url))
 

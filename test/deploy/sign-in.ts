@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { client, newPerson } from '../faults/load.js'
+import { client, newPerson } from '../harness/load.js'
 
 /** Enrolls a person at a service, and signs the person in by typing and by code. */
 export async function signsIn(core: string, apikey: string): Promise<void> {

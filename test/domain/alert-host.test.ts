@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { canonicalHost, type HostList, hostList, mayAlert, neverReached } from '../../src/domain/alert-host.js'
-import { figure } from '../trust/figure.js'
+import { figure } from '../harness/figure.js'
 
 function list(...entries: string[]): HostList {
   const read = hostList(entries)

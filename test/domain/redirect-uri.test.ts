@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { completedUri, mayRedirect, redirectOrigin, redirectUri } from '../../src/domain/redirect-uri.js'
-import { figure } from '../trust/figure.js'
+import { figure } from '../harness/figure.js'
 
 // biome-ignore format: many short cases, some to a line
 const REFUSED = [

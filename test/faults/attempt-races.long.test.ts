@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { stranger } from '../api/enrolled.js'
-import { figure, LONG } from '../trust/figure.js'
-import { type FlushedRedis, startFlushedRedis } from './flushed-redis.js'
+import { stranger } from '../harness/enrolled.js'
+import { figure, LONG } from '../harness/figure.js'
+import { type FlushedRedis, startFlushedRedis } from '../harness/flushed-redis.js'
 import {
   backEndsOfOurOwn,
   enrolled,
@@ -12,7 +12,7 @@ import {
   strangers,
   type TwoServices,
   withCode,
-} from './two-services.js'
+} from '../harness/two-services.js'
 
 const ATTEMPTS = LONG ? 10_000 : 1_500
 const CONNECTIONS = 64

@@ -13,10 +13,10 @@ import {
   debianPostgres,
   whyNoStandby,
 } from '../../bench/shared/debian-postgres.js'
-import { type Enrolled, enroll } from '../api/enrolled.js'
-import { type Keystride, keystrideWith } from '../cli/command.js'
-import { until } from '../patience.js'
-import { startService, type TestService } from '../service.js'
+import { type Keystride, keystrideWith } from '../harness/command.js'
+import { type Enrolled, enroll } from '../harness/enrolled.js'
+import { until } from '../harness/patience.js'
+import { startService, type TestService } from '../harness/service.js'
 
 const why = whyNoStandby()
 if (why !== null) console.warn(`\n*** ${why} ***\n`)

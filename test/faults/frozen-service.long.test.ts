@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { administration } from '../../src/wiring/open-stores.js'
-import { until } from '../patience.js'
-import { LONG } from '../trust/figure.js'
-import { type On, startTwo, type TwoServices } from './two-services.js'
+import { LONG } from '../harness/figure.js'
+import { until } from '../harness/patience.js'
+import { type On, startTwo, type TwoServices } from '../harness/two-services.js'
 
 /** More callers than connections to the database, so that a transaction is always running. */
 const CALLERS = 16

@@ -16,9 +16,9 @@ import { type EmbeddedPostgres, startEmbedded } from '../../src/storage/postgres
 import { postgresOrganizations } from '../../src/storage/postgres/organization/organization.js'
 import { lockKeyChanges, postgresWrappedKeys } from '../../src/storage/postgres/organization/wrapped-key.js'
 import { migrate } from '../../src/storage/postgres/schema/migrate.js'
-import { until } from '../patience.js'
+import { LONG } from '../harness/figure.js'
+import { until } from '../harness/patience.js'
 import { startChild } from '../servers/child.js'
-import { LONG } from '../trust/figure.js'
 
 const ROUNDS = Number(process.env.KILL_ROUNDS ?? (LONG ? 20 : 2))
 /** More than a page of a rotation. */

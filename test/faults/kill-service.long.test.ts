@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { startEmbedded } from '../../src/storage/postgres/embedded/embedded.js'
-import { until } from '../patience.js'
-import { figure, LONG } from '../trust/figure.js'
-import { audit } from './audit.js'
-import { type Load, startLoad } from './load.js'
-import { type ServiceProcess, startProcess } from './service-process.js'
+import { audit } from '../harness/audit.js'
+import { figure, LONG } from '../harness/figure.js'
+import { type Load, startLoad } from '../harness/load.js'
+import { until } from '../harness/patience.js'
+import { type ServiceProcess, startProcess } from '../harness/service-process.js'
 
 const ROUNDS = Number(process.env.KILL_ROUNDS ?? (LONG ? 100 : 3))
 /** Acknowledged enrollments after which a round's process is killed. */

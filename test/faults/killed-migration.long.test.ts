@@ -3,11 +3,11 @@ import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { expect, it } from 'vitest'
 import { migrate } from '../../src/storage/postgres/schema/migrate.js'
-import { until } from '../patience.js'
+import { figure, LONG } from '../harness/figure.js'
+import { until } from '../harness/patience.js'
+import { startProxy } from '../harness/tcp-proxy.js'
 import { startChild } from '../servers/child.js'
 import { freshDatabase } from '../servers/database.js'
-import { figure, LONG } from '../trust/figure.js'
-import { startProxy } from './tcp-proxy.js'
 
 const KILLS = LONG ? 50 : 4
 const migration = fileURLToPath(new URL('../../build/src/storage/postgres/schema/migrate.js', import.meta.url))

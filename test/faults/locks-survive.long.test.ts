@@ -8,10 +8,10 @@ import {
   NO_ATTEMPTS,
 } from '../../src/domain/attempts.js'
 import { connectPostgres, type Database } from '../../src/storage/postgres/connection/client.js'
-import { attempt, person } from '../storage/fixtures.js'
-import { figure, LONG } from '../trust/figure.js'
-import { type FlushedRedis, startFlushedRedis } from './flushed-redis.js'
-import { backEndsOfOurOwn, overConnections, startTwo, strangers, type TwoServices } from './two-services.js'
+import { figure, LONG } from '../harness/figure.js'
+import { attempt, person } from '../harness/fixtures.js'
+import { type FlushedRedis, startFlushedRedis } from '../harness/flushed-redis.js'
+import { backEndsOfOurOwn, overConnections, startTwo, strangers, type TwoServices } from '../harness/two-services.js'
 
 const LOCKED = LONG ? 1000 : 64
 /** Unlocked members of each kind in each round: they show that the test would detect a freed member. */

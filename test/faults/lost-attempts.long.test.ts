@@ -1,10 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sha256Hex } from '../../src/flows/process/tokens.js'
-import { until } from '../patience.js'
-import { figure, LONG } from '../trust/figure.js'
-import { type FlushedRedis, startFlushedRedis } from './flushed-redis.js'
-import { startProxy, type TcpProxy } from './tcp-proxy.js'
-import { backEndsOfOurOwn, enrolled, type On, startTwo, strangers, type TwoServices, withCode } from './two-services.js'
+import { figure, LONG } from '../harness/figure.js'
+import { type FlushedRedis, startFlushedRedis } from '../harness/flushed-redis.js'
+import { until } from '../harness/patience.js'
+import { startProxy, type TcpProxy } from '../harness/tcp-proxy.js'
+import {
+  backEndsOfOurOwn,
+  enrolled,
+  type On,
+  startTwo,
+  strangers,
+  type TwoServices,
+  withCode,
+} from '../harness/two-services.js'
 
 const BUDGET = 3
 const STOPS = LONG ? 100 : 5

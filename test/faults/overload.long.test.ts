@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { request } from '../../bench/shared/drive.js'
-import { until } from '../patience.js'
+import { deployment } from '../harness/deployment.js'
+import { countBy, metric } from '../harness/fault.js'
+import { figure } from '../harness/figure.js'
+import { keepAlive, type WireAnswer } from '../harness/keep-alive.js'
+import { until } from '../harness/patience.js'
+import { startProcess } from '../harness/service-process.js'
+import { enrolled, startTwo, type TwoServices, withCode } from '../harness/two-services.js'
 import { freshDatabase } from '../servers/database.js'
-import { figure } from '../trust/figure.js'
-import { deployment } from './deployment.js'
-import { countBy, metric } from './fault.js'
-import { keepAlive, type WireAnswer } from './keep-alive.js'
-import { startProcess } from './service-process.js'
-import { enrolled, startTwo, type TwoServices, withCode } from './two-services.js'
 
 /** More requests than a process serves and queues, together 320. */
 const CROWD = 600

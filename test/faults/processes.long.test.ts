@@ -11,11 +11,11 @@ import { suggestWords } from '../../src/domain/typing-words.js'
 import { ALLOCATOR, HEAP_FLAGS } from '../../src/process/heap.js'
 import { freePort, readPidFile } from '../../src/storage/postgres/embedded/embedded-running.js'
 import { person } from '../../src/typist/made-up-person.js'
-import { until } from '../patience.js'
+import { metric } from '../harness/fault.js'
+import { LONG } from '../harness/figure.js'
+import { until } from '../harness/patience.js'
+import { type ServiceProcess, startProcess } from '../harness/service-process.js'
 import { startChild } from '../servers/child.js'
-import { LONG } from '../trust/figure.js'
-import { metric } from './fault.js'
-import { type ServiceProcess, startProcess } from './service-process.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'keystride-processes-'))
 const env = { KEYSTRIDE_DATA: folder, PROCESSES: '2', LOG_LEVEL: 'error' }

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { indexKey } from '../../src/storage/redis/session.js'
-import { stranger } from '../api/enrolled.js'
-import { until } from '../patience.js'
+import { deployment } from '../harness/deployment.js'
+import { stranger } from '../harness/enrolled.js'
+import { countBy, injectFault, type Victim, wellBehaved } from '../harness/fault.js'
+import { LONG } from '../harness/figure.js'
+import { type Answer, type Ask, client, newPerson } from '../harness/load.js'
+import { until } from '../harness/patience.js'
+import { type ServiceProcess, startProcess } from '../harness/service-process.js'
 import { type FreshDatabase, freshDatabase } from '../servers/database.js'
 import { clusterIsPossible, type RedisCluster, startRedisCluster } from '../servers/redis-cluster.js'
-import { LONG } from '../trust/figure.js'
-import { deployment } from './deployment.js'
-import { countBy, injectFault, type Victim, wellBehaved } from './fault.js'
-import { type Answer, type Ask, client, newPerson } from './load.js'
-import { type ServiceProcess, startProcess } from './service-process.js'
 
 const BUDGET = 3
 

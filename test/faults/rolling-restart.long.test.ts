@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { request } from '../../bench/shared/drive.js'
 import { freePort } from '../../src/storage/postgres/embedded/embedded-running.js'
-import { until } from '../patience.js'
+import { deployment } from '../harness/deployment.js'
+import { figure, LONG } from '../harness/figure.js'
+import { keepAlive } from '../harness/keep-alive.js'
+import { client, newPerson } from '../harness/load.js'
+import { until } from '../harness/patience.js'
+import { type ServiceProcess, startProcess } from '../harness/service-process.js'
 import { type FreshDatabase, freshDatabase } from '../servers/database.js'
 import { type Haproxy, startHaproxy, whyNoHaproxy } from '../servers/haproxy.js'
-import { figure, LONG } from '../trust/figure.js'
-import { deployment } from './deployment.js'
-import { keepAlive } from './keep-alive.js'
-import { client, newPerson } from './load.js'
-import { type ServiceProcess, startProcess } from './service-process.js'
 
 const why = whyNoHaproxy()
 if (why !== null) console.warn(`\n*** ${why} ***\n`)

@@ -13,8 +13,8 @@ import { givenKeys, type KeyRing } from '../../src/storage/key-ring.js'
 import { connectPostgres, type Database } from '../../src/storage/postgres/connection/client.js'
 import { postgresOrganizations } from '../../src/storage/postgres/organization/organization.js'
 import { postgresWrappedKeys } from '../../src/storage/postgres/organization/wrapped-key.js'
+import { figure, LONG } from '../harness/figure.js'
 import { type FreshDatabase, freshDatabase } from '../servers/database.js'
-import { figure, LONG } from '../trust/figure.js'
 
 const READS = Number(process.env.ROTATION_READS ?? (LONG ? 100_000 : 20_000))
 const ORGANIZATIONS = 20

@@ -6,10 +6,10 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { givenKeys } from '../../src/storage/key-ring.js'
-import { until } from '../patience.js'
+import { client, newPerson } from '../harness/load.js'
+import { until } from '../harness/patience.js'
+import { type ServiceProcess, startProcess } from '../harness/service-process.js'
 import { freshDatabase } from '../servers/database.js'
-import { client, newPerson } from './load.js'
-import { type ServiceProcess, startProcess } from './service-process.js'
 
 type Env = Record<string, string>
 

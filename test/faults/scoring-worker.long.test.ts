@@ -10,8 +10,8 @@ import type { Scoring, ScoringTask } from '../../src/scoring/scoring.js'
 import { person } from '../../src/typist/made-up-person.js'
 import { administration, openStores } from '../../src/wiring/open-stores.js'
 import { serveAll } from '../../src/wiring/serve-all.js'
+import { figure, LONG } from '../harness/figure.js'
 import { freshDatabase } from '../servers/database.js'
-import { figure, LONG } from '../trust/figure.js'
 import { deadlyWorker } from './deadly-worker.js'
 
 const files = { wasmFile: wasmFile(), modelFile: modelFile() }

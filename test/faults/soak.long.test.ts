@@ -1,11 +1,11 @@
 import { readdirSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { randomFrom } from '../../src/typist/made-up-person.js'
-import { until } from '../patience.js'
-import { figure, LONG } from '../trust/figure.js'
-import { type Fault, injectFault, metric, type Victim } from './fault.js'
-import { redisIsHere } from './flushed-redis.js'
-import { type ServiceProcess, startProcess } from './service-process.js'
+import { type Fault, injectFault, metric, type Victim } from '../harness/fault.js'
+import { figure, LONG } from '../harness/figure.js'
+import { redisIsHere } from '../harness/flushed-redis.js'
+import { until } from '../harness/patience.js'
+import { type ServiceProcess, startProcess } from '../harness/service-process.js'
 import { type OwnStores, postgresFaults, redisFaults, startOwnStores } from './store-faults.js'
 
 /** Two hours in the long form. The soak is skipped without a length. */

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { until } from '../patience.js'
+import { deployment } from '../harness/deployment.js'
+import { until } from '../harness/patience.js'
+import { type ServiceProcess, startProcess } from '../harness/service-process.js'
 import { type FreshDatabase, freshDatabase } from '../servers/database.js'
-import { deployment } from './deployment.js'
-import { type ServiceProcess, startProcess } from './service-process.js'
 
 const REFUSED = 1000
 const AT_ONCE = 20

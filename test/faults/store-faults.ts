@@ -1,9 +1,9 @@
 import postgres from 'postgres'
-import { until } from '../patience.js'
-import { deployment } from './deployment.js'
-import type { Fault } from './fault.js'
-import { type OwnPostgres, type OwnRedis, startOwnPostgres, startOwnRedis } from './stores.js'
-import { startProxy, type TcpProxy } from './tcp-proxy.js'
+import { deployment } from '../harness/deployment.js'
+import type { Fault } from '../harness/fault.js'
+import { until } from '../harness/patience.js'
+import { type OwnPostgres, type OwnRedis, startOwnPostgres, startOwnRedis } from '../harness/stores.js'
+import { startProxy, type TcpProxy } from '../harness/tcp-proxy.js'
 
 /** Stores of a test behind proxies, with an organization. */
 export interface OwnStores {

@@ -2,13 +2,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { until } from '../patience.js'
+import { deployment } from '../harness/deployment.js'
+import { client, newPerson } from '../harness/load.js'
+import { until } from '../harness/patience.js'
+import { type ServiceProcess, startProcess } from '../harness/service-process.js'
 import { certificate } from '../servers/certificate.js'
 import { type FreshDatabase, freshDatabase } from '../servers/database.js'
 import { gatewaySink } from '../servers/sinks.js'
-import { deployment } from './deployment.js'
-import { client, newPerson } from './load.js'
-import { type ServiceProcess, startProcess } from './service-process.js'
 
 const ROUNDS = 2
 

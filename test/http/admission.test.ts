@@ -5,7 +5,7 @@ import { linkRoutes } from '../../src/api/links-table.js'
 import { type Admission, createAdmission, LOOK_MS } from '../../src/http/admission.js'
 import { LANES, type Lane } from '../../src/http/route.js'
 import type { PlainEndpoint } from '../../src/http/server-types.js'
-import { ask, type RawClient, rawClient, request } from './raw.js'
+import { ask, type RawClient, rawClient, request } from '../harness/raw.js'
 import { goodKey, makeGate, type Running, start, stop } from './table.js'
 
 /** Fills every slot, and makes each lane's requests take this long on average. */

@@ -1,5 +1,5 @@
+import { request } from '../harness/raw.js'
 import { key } from './marked.js'
-import { request } from './raw.js'
 
 /** A request that two readers may parse differently, with another one hidden in its body or in place of one. */
 export interface Case {

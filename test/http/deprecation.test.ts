@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { docsPage } from '../../src/http/docs/docs-page.js'
 import { openApiDocument } from '../../src/http/docs/openapi.js'
-import { ask, type RawAnswer, request } from './raw.js'
+import { ask, type RawAnswer, request } from '../harness/raw.js'
 import { goodKey, linksKey, type Running, start, stop, tableApi } from './table.js'
 
 const key = `apikey: ${goodKey}`

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { ask, rawClient, request } from './raw.js'
+import { ask, rawClient, request } from '../harness/raw.js'
 import { goodKey, type Running, start, stop } from './table.js'
 
 const key = `apikey: ${goodKey}`

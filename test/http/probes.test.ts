@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { ask, request } from './raw.js'
+import { ask, request } from '../harness/raw.js'
 import { start, stop } from './table.js'
 
 it('logs a probe that fails once a minute, and each refusal of other endpoints', async () => {

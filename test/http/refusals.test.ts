@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { Refusal, type RefusalKind } from '../../src/domain/refusal.js'
 import { wireRefusals } from '../../src/http/refusals.js'
 import { routesFor } from '../../src/http/route.js'
-import { ask, request } from './raw.js'
+import { ask, request } from '../harness/raw.js'
 import { goodKey, ROW, type Running, type Services, start, stop } from './table.js'
 
 // Sound: the keys of the table are the kinds.

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ask, rawClient, request } from './raw.js'
+import { ask, rawClient, request } from '../harness/raw.js'
 import { goodKey, linksKey, type Running, start, stop } from './table.js'
 
 const key = `apikey: ${goodKey}`

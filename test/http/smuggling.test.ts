@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { figure } from '../trust/figure.js'
+import { figure } from '../harness/figure.js'
+import { ask, rawClient, request } from '../harness/raw.js'
 import { type Case, malformed, misspeltChunks, odd } from './corpus.js'
 import { key, type Marked, startMarked } from './marked.js'
-import { ask, rawClient, request } from './raw.js'
 import { type Running, start, stop } from './table.js'
 
 let running: Running

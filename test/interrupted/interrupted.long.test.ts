@@ -2,8 +2,8 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { redisIsHere } from '../faults/flushed-redis.js'
-import { until } from '../patience.js'
+import { redisIsHere } from '../harness/flushed-redis.js'
+import { until } from '../harness/patience.js'
 import { startChild } from '../servers/child.js'
 
 const root = new URL('../..', import.meta.url).pathname

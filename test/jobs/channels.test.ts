@@ -11,10 +11,10 @@ import { sendEmail } from '../../src/jobs/channels/email.js'
 import { sendSms, signature } from '../../src/jobs/channels/sms.js'
 import { sendSyslog } from '../../src/jobs/channels/syslog.js'
 import { sendWebhook, type WebhookNeeds } from '../../src/jobs/channels/webhook.js'
-import { until } from '../patience.js'
+import { figure, LONG } from '../harness/figure.js'
+import { until } from '../harness/patience.js'
 import { certificate } from '../servers/certificate.js'
 import { datagramSink, gatewaySink, muteSink, type Sink, smtpSink, streamSink } from '../servers/sinks.js'
-import { figure, LONG } from '../trust/figure.js'
 
 const listOf = (...entries: string[]) => {
   const hosts = hostList(entries)

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
 import { postgresSessions } from '../../src/storage/postgres/attempt/session.js'
 import { connectPostgres } from '../../src/storage/postgres/connection/client.js'
-import { until } from '../patience.js'
-import { sharedService } from '../service.js'
-import { sha256Hex } from '../storage/fixtures.js'
+import { sha256Hex } from '../harness/fixtures.js'
+import { until } from '../harness/patience.js'
+import { sharedService } from '../harness/service.js'
 
 // The service runs its jobs by itself; what each job does is tested without waiting for it.
 it('the jobs of the service delete expired sessions', async () => {

@@ -8,9 +8,9 @@ import type { ExportStore } from '../../src/storage/exports.js'
 import { postgresAccounts } from '../../src/storage/postgres/person/account.js'
 import { csvRecords, unzipped } from '../api/dashboard/archive-file.js'
 import { startFlows } from '../flows/real-flows.js'
-import { until } from '../patience.js'
+import { person } from '../harness/fixtures.js'
+import { until } from '../harness/patience.js'
 import { sharedDatabase } from '../servers/database.js'
-import { person } from '../storage/fixtures.js'
 
 const ROWS = 1000
 const PIECE_BYTES = 16 * 1024

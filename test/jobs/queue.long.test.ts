@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createJobQueue, type JobQueue } from '../../src/jobs/queue.js'
 import { connectPostgres, type Database } from '../../src/storage/postgres/connection/client.js'
 import { postgresJobQueue } from '../../src/storage/postgres/insight/job-queue.js'
-import { until } from '../patience.js'
+import { until } from '../harness/patience.js'
 import { type FreshDatabase, freshDatabase } from '../servers/database.js'
 
 /** Processes poll the queue once a second. */

@@ -7,8 +7,8 @@ import { connectPostgres, type Database } from '../../src/storage/postgres/conne
 import { postgresRetention } from '../../src/storage/postgres/insight/retention.js'
 import { postgresUsage } from '../../src/storage/postgres/insight/usage.js'
 import { postgresProfileLinks } from '../../src/storage/postgres/person/profile-link.js'
+import { organization, type Person, person, sha256Hex } from '../harness/fixtures.js'
 import { type FreshDatabase, freshDatabase } from '../servers/database.js'
-import { organization, type Person, person, sha256Hex } from '../storage/fixtures.js'
 
 const DAY_MS = 86_400_000
 let fresh: FreshDatabase

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hostList } from '../../src/domain/alert-host.js'
 import { sendSyslog } from '../../src/jobs/channels/syslog.js'
 import { freePort } from '../../src/storage/postgres/embedded/embedded-running.js'
-import { until } from '../patience.js'
+import { until } from '../harness/patience.js'
 import { startChild } from '../servers/child.js'
 
 const there = spawnSync('rsyslogd', ['-v']).status === 0

@@ -5,8 +5,8 @@ import { type Authentication, createAgent, type VerifyOptions } from '@keystride
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { freePort } from '../../src/storage/postgres/embedded/embedded-running.js'
 import { wirePattern } from '../../src/typist/made-up-person.js'
-import { enroll, stranger, text } from '../api/enrolled.js'
-import { sharedService, type TestService } from '../service.js'
+import { enroll, stranger, text } from '../harness/enrolled.js'
+import { sharedService, type TestService } from '../harness/service.js'
 import { type DotnetAgent, hasMono, startDotnetAgent } from './mono.js'
 
 interface Answer {

@@ -11,7 +11,7 @@ import { bodySchemaOf, documentedPath, headerParametersOf, parametersOf } from '
 import { sampleOf } from '../../src/http/docs/schema-text.js'
 import type { Route } from '../../src/http/route.js'
 import { recordedAnswers } from '../../src/wiring/endpoints.js'
-import { sharedService } from '../service.js'
+import { sharedService } from '../harness/service.js'
 
 const APIS: readonly (readonly [name: string, rows: readonly Route<never>[]])[] = [
   ['core', coreRoutes],

@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net'
 import { createKeystride, KeystrideError, type SignIn, type SignInInput } from '@keystride/client'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { person } from '../../src/typist/made-up-person.js'
-import { enroll, text } from '../api/enrolled.js'
-import { sharedService, type TestService } from '../service.js'
+import { enroll, text } from '../harness/enrolled.js'
+import { sharedService, type TestService } from '../harness/service.js'
 
 const caught = async (call: Promise<unknown>): Promise<KeystrideError> => {
   const error = await call.then(

@@ -6,9 +6,9 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { freePort } from '../../src/storage/postgres/embedded/embedded-running.js'
 import { type MadeUpPerson, person } from '../../src/typist/made-up-person.js'
-import { hasChromium, keySender, launch, type Stroke } from '../recorder/browser.js'
+import { hasChromium, keySender, launch, type Stroke } from '../harness/browser.js'
+import { sharedService, type TestService } from '../harness/service.js'
 import { startChild } from '../servers/child.js'
-import { sharedService, type TestService } from '../service.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const ALL = readdirSync(join(root, 'examples'))

@@ -2,9 +2,9 @@ import { createKeystride, type Keystride, KeystrideError, type SignIn, type Sign
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type MadeUpPerson, person, wirePattern } from '../../src/typist/made-up-person.js'
-import { stranger, text } from '../api/enrolled.js'
+import { stranger, text } from '../harness/enrolled.js'
+import { startService, type TestService } from '../harness/service.js'
 import { freshDatabase } from '../servers/database.js'
-import { startService, type TestService } from '../service.js'
 
 /** Walks; 10,000 take twenty minutes. */
 const WALKS = Number(process.env.SIGN_IN_WALKS ?? 120)

@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { startProcess } from '../faults/service-process.js'
-import { until } from '../patience.js'
+import { until } from '../harness/patience.js'
+import { startProcess } from '../harness/service-process.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'keystride-greeting-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, it } from 'vitest'
 import { superviseFronts } from '../../src/process/supervise.js'
-import { until } from '../patience.js'
+import { until } from '../harness/patience.js'
 
 const file = fileURLToPath(new URL('front-file.mjs', import.meta.url))
 const dying = fileURLToPath(new URL('front-file-dies.mjs', import.meta.url))

@@ -8,8 +8,8 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readTypingPattern } from '../../src/domain/typing-pattern.js'
 import { person } from '../../src/typist/made-up-person.js'
-import { findings } from '../web/pages.js'
-import { hasChromium, keySender, launch, type Stroke } from './browser.js'
+import { hasChromium, keySender, launch, type Stroke } from '../harness/browser.js'
+import { findings } from '../harness/pages.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const dist = (name: string) => readFileSync(`${root}/packages/recorder/dist/${name}`, 'utf8')

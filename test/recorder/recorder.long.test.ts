@@ -15,7 +15,7 @@ import {
   type TypingPattern as WirePattern,
 } from '../../src/domain/typing-pattern.js'
 import { person } from '../../src/typist/made-up-person.js'
-import { evenly, hasChromium, launch, openPage, type Stroke, strokes, type TypingPage } from './browser.js'
+import { evenly, hasChromium, launch, openPage, type Stroke, strokes, type TypingPage } from '../harness/browser.js'
 
 const TEXT = 'the quick brown fox jumps over the lazy dog'
 /** A person's typing, with times rounded to a tick, in ms. */

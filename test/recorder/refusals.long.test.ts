@@ -1,12 +1,12 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { person, randomFrom } from '../../src/typist/made-up-person.js'
-import { type Enrolled, enroll, text } from '../api/enrolled.js'
-import { until } from '../patience.js'
+import { evenly, hasChromium, launch, openPage, type Stroke, type TypingPage } from '../harness/browser.js'
+import { type Enrolled, enroll, text } from '../harness/enrolled.js'
+import { figure, LONG } from '../harness/figure.js'
+import { until } from '../harness/patience.js'
+import { startService, type TestService } from '../harness/service.js'
 import { freshDatabase } from '../servers/database.js'
-import { startService, type TestService } from '../service.js'
-import { figure, LONG } from '../trust/figure.js'
-import { evenly, hasChromium, launch, openPage, type Stroke, type TypingPage } from './browser.js'
 
 /** Puts text into `#words` in a way that is not, or not only, typing. */
 type Way = (page: TypingPage, who: Enrolled) => Promise<unknown>

@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { until } from '../patience.js'
+import { until } from '../harness/patience.js'
 import { startChild } from './child.js'
 
 const PROGRAM = '/usr/sbin/apache2'

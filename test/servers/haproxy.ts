@@ -5,7 +5,7 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '../../src/storage/postgres/embedded/embedded-running.js'
-import { until } from '../patience.js'
+import { until } from '../harness/patience.js'
 import { startChild } from './child.js'
 import { scalingBlock } from './scaling-page.js'
 

@@ -4,7 +4,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '../../src/storage/postgres/embedded/embedded-running.js'
-import { until } from '../patience.js'
+import { until } from '../harness/patience.js'
 import { startChild } from './child.js'
 import { scalingBlock } from './scaling-page.js'
 

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parse, stringify } from 'yaml'
 import { freePort } from '../../src/storage/postgres/embedded/embedded-running.js'
-import { until } from '../patience.js'
+import { until } from '../harness/patience.js'
 import { startChild } from './child.js'
 
 /** One series of an instant query. */

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { freePort } from '../../src/storage/postgres/embedded/embedded-running.js'
-import { until } from '../patience.js'
+import { until } from '../harness/patience.js'
 import { startChild } from './child.js'
 
 /** One of six nodes. */

@@ -1,7 +1,7 @@
 import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type DebianServer, debianPostgres } from '../../bench/shared/debian-postgres.js'
-import { until } from '../patience.js'
+import { until } from '../harness/patience.js'
 import { scalingBlock } from './scaling-page.js'
 
 /** A primary with a synchronous standby, set up as in docs/scaling.md: a commit is answered when the standby has it on disk. */

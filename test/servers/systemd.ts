@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { until } from '../patience.js'
+import { until } from '../harness/patience.js'
 
 const PROGRAM = '/lib/systemd/systemd'
 const LOG = '/run/log-of-services'

@@ -9,9 +9,9 @@ import { freePort } from '../../src/storage/postgres/embedded/embedded-running.j
 import { type MadeUpPerson, person } from '../../src/typist/made-up-person.js'
 import { openStores } from '../../src/wiring/open-stores.js'
 import { startSso } from '../../src/wiring/serve-sso.js'
+import { sharedService, startService, type TestService } from '../harness/service.js'
 import { freshDatabase } from '../servers/database.js'
 import { type Sink, smtpSink } from '../servers/sinks.js'
-import { sharedService, startService, type TestService } from '../service.js'
 
 export const CLIENT_SECRET = 'a secret of sixteen characters and more'
 /** Where the application of the tests takes codes. Nothing listens there: the test reads the address. */

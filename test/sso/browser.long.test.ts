@@ -5,10 +5,10 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { freePort } from '../../src/storage/postgres/embedded/embedded-running.js'
 import { person } from '../../src/typist/made-up-person.js'
-import { hasChromium, keySender, launch, type Stroke } from '../recorder/browser.js'
+import { hasChromium, keySender, launch, type Stroke } from '../harness/browser.js'
+import { findings, focused, openPage, picture } from '../harness/pages.js'
 import { hasApache, startApache } from '../servers/apache.js'
 import { BASE, hasSlapd, READER, startSlapd } from '../servers/slapd.js'
-import { findings, focused, openPage, picture } from '../web/pages.js'
 import {
   type Bridge,
   CALLBACK,

@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { it } from 'vitest'
 import { freePort } from '../../src/storage/postgres/embedded/embedded-running.js'
 import { person } from '../../src/typist/made-up-person.js'
-import { startProcess } from '../faults/service-process.js'
-import { until } from '../patience.js'
-import { hasChromium, keySender, launch, type Stroke } from '../recorder/browser.js'
-import { openPage, picture } from '../web/pages.js'
+import { hasChromium, keySender, launch, type Stroke } from '../harness/browser.js'
+import { openPage, picture } from '../harness/pages.js'
+import { until } from '../harness/patience.js'
+import { startProcess } from '../harness/service-process.js'
 
 it.skipIf(!hasChromium)('the demo signs a person in at a made-up application, by typing', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'keystride-demo-'))

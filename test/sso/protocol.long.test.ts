@@ -13,7 +13,7 @@ import type * as oidc from 'openid-client'
 import { fetchUserInfo } from 'openid-client'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { MadeUpPerson } from '../../src/typist/made-up-person.js'
-import { until } from '../patience.js'
+import { until } from '../harness/patience.js'
 import {
   ask,
   type Bridge,

@@ -2,7 +2,7 @@ import * as oidc from 'openid-client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { connectPostgres, type Database } from '../../src/storage/postgres/connection/client.js'
 import { person, wirePattern } from '../../src/typist/made-up-person.js'
-import { until } from '../patience.js'
+import { until } from '../harness/patience.js'
 import {
   type Bridge,
   beginSignIn,

@@ -1,8 +1,8 @@
 import { v7 as uuid } from 'uuid'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { SessionStore } from '../../src/storage/session.js'
-import { until } from '../patience.js'
-import { sha256Hex } from './fixtures.js'
+import { sha256Hex } from '../harness/fixtures.js'
+import { until } from '../harness/patience.js'
 
 /** The contract of every session store. `store()` is one on a real server; `organizationId()` exists in it. */
 export function sessionContract(store: () => SessionStore, organizationId: () => string): void {

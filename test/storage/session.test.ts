@@ -3,8 +3,8 @@ import { postgresSessions } from '../../src/storage/postgres/attempt/session.js'
 import { postgresRetention } from '../../src/storage/postgres/insight/retention.js'
 import { connectRedis, type Redis, script } from '../../src/storage/redis/client.js'
 import { attemptsKey, implicitKey, indexKey, redisSessions, sessionKey } from '../../src/storage/redis/session.js'
+import { organization, sha256Hex } from '../harness/fixtures.js'
 import { sharedDatabase } from '../servers/database.js'
-import { organization, sha256Hex } from './fixtures.js'
 import { sessionContract } from './session.contract.js'
 
 const { database } = await sharedDatabase()

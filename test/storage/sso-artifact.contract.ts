@@ -1,8 +1,8 @@
 import { v7 as uuid } from 'uuid'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { NewSsoArtifact, SsoArtifactStore } from '../../src/storage/sso-artifact.js'
-import { until } from '../patience.js'
-import { sha256Hex } from './fixtures.js'
+import { sha256Hex } from '../harness/fixtures.js'
+import { until } from '../harness/patience.js'
 
 /** The contract of every store of artifacts of single sign-on. */
 export function ssoArtifactContract(store: () => SsoArtifactStore, organizationId: () => string): void {

@@ -6,9 +6,9 @@ import { postgresSsoArtifacts } from '../../src/storage/postgres/sso/sso-artifac
 import { postgresSsoKeys } from '../../src/storage/postgres/sso/sso-key.js'
 import { connectRedis, type Redis, script } from '../../src/storage/redis/client.js'
 import { redisSsoArtifacts } from '../../src/storage/redis/sso-artifact.js'
-import { until } from '../patience.js'
+import { organization, sha256Hex } from '../harness/fixtures.js'
+import { until } from '../harness/patience.js'
 import { sharedDatabase } from '../servers/database.js'
-import { organization, sha256Hex } from './fixtures.js'
 import { ssoArtifactContract } from './sso-artifact.contract.js'
 
 const { database } = await sharedDatabase()

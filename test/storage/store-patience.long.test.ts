@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { connectPostgres } from '../../src/storage/postgres/connection/client.js'
-import { startProxy, type TcpProxy } from '../faults/tcp-proxy.js'
+import { redisUrl, startService, type TestService } from '../harness/service.js'
+import { startProxy, type TcpProxy } from '../harness/tcp-proxy.js'
 import { type FreshDatabase, freshDatabase } from '../servers/database.js'
-import { redisUrl, startService, type TestService } from '../service.js'
 
 /** The service of tests has STORE_PATIENCE=10; refusals without it are tests of `test/faults`. */
 describe('with STORE_PATIENCE=10', () => {

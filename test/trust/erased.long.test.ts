@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { connectPostgres, type Database } from '../../src/storage/postgres/connection/client.js'
-import { enroll } from '../api/enrolled.js'
-import { redisUrl, sharedService, type TestService } from '../service.js'
-import { figure, LONG } from './figure.js'
+import { enroll } from '../harness/enrolled.js'
+import { figure, LONG } from '../harness/figure.js'
+import { redisUrl, sharedService, type TestService } from '../harness/service.js'
 import { needlesOf } from './needles.js'
 import { redisAsBytes, rowsAsText } from './stores-text.js'
 

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { seededRandom } from '../../src/calibration/random.js'
 import { afterFailure, attemptWindow, NO_ATTEMPTS } from '../../src/domain/attempts.js'
 import { DEFAULT_POLICY } from '../../src/domain/policy.js'
-import { figure } from './figure.js'
+import { figure } from '../harness/figure.js'
 
 const MEMBERS = 1_000
 const SESSIONS = 40

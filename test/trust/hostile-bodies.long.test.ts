@@ -4,10 +4,10 @@ import { dashboardRoutes } from '../../src/api/dashboard-table.js'
 import { linkRoutes } from '../../src/api/links-table.js'
 import { seededRandom } from '../../src/calibration/random.js'
 import type { Route } from '../../src/http/route.js'
-import { linkTo } from '../api/enrolled.js'
-import { keepAlive } from '../faults/keep-alive.js'
-import { sharedService } from '../service.js'
-import { figure, LONG } from './figure.js'
+import { linkTo } from '../harness/enrolled.js'
+import { figure, LONG } from '../harness/figure.js'
+import { keepAlive } from '../harness/keep-alive.js'
+import { sharedService } from '../harness/service.js'
 
 const BODIES = LONG ? 1_000_000 : 10_000
 const CONNECTIONS = 16

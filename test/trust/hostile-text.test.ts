@@ -7,7 +7,7 @@ import { jsonLog } from '../../src/process/log.js'
 import type { ExportStore } from '../../src/storage/exports.js'
 import type { Vault } from '../../src/storage/vault.js'
 import { csvRecords, unzipped } from '../api/dashboard/archive-file.js'
-import { figure } from './figure.js'
+import { figure } from '../harness/figure.js'
 
 const PIECES = [
   ...['\r\n', '\n', '\r', '\0', '\t', '\u2028', '\u2029', '\u0085', '\u001b[2J', '\u007f', '\ud800', '\ufeff'],

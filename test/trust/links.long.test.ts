@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newToken, sha256 } from '../../src/flows/process/tokens.js'
 import { connectPostgres, type Database } from '../../src/storage/postgres/connection/client.js'
 import { person } from '../../src/typist/made-up-person.js'
-import { enroll, linkTo, sendBy, sincere, text } from '../api/enrolled.js'
-import { sharedService, type TestService } from '../service.js'
-import { figure, LONG } from './figure.js'
+import { enroll, linkTo, sendBy, sincere, text } from '../harness/enrolled.js'
+import { figure, LONG } from '../harness/figure.js'
+import { sharedService, type TestService } from '../harness/service.js'
 
 const LOOKS = LONG ? 1_000 : 100
 /** Dead links of each kind, and tries with each. */

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { person } from '../../src/typist/made-up-person.js'
-import { text } from '../api/enrolled.js'
-import { type FlushedRedis, redisIsHere, startFlushedRedis } from '../faults/flushed-redis.js'
+import { text } from '../harness/enrolled.js'
+import { figure, LONG } from '../harness/figure.js'
+import { type FlushedRedis, redisIsHere, startFlushedRedis } from '../harness/flushed-redis.js'
+import { type Answer, startService, type TestService } from '../harness/service.js'
 import { type FreshDatabase, freshDatabase } from '../servers/database.js'
-import { type Answer, startService, type TestService } from '../service.js'
-import { figure, LONG } from './figure.js'
 
 /** Each person enrolls three patterns. Each pattern is sent again in six ways. */
 const PEOPLE = LONG ? 560 : 8

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { newToken } from '../../src/flows/process/tokens.js'
-import { figure, LONG } from './figure.js'
+import { figure, LONG } from '../harness/figure.js'
 
 const IDS = LONG ? 1_000_000 : 20_000
 

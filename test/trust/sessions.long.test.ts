@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { newToken } from '../../src/flows/process/tokens.js'
 import { person } from '../../src/typist/made-up-person.js'
-import { linkTo, sendBy, sincere, text } from '../api/enrolled.js'
+import { linkTo, sendBy, sincere, text } from '../harness/enrolled.js'
+import { figure, LONG } from '../harness/figure.js'
+import { type Answer, backEnds, startService, type TestService } from '../harness/service.js'
 import { freshDatabase } from '../servers/database.js'
-import { type Answer, backEnds, startService, type TestService } from '../service.js'
-import { figure, LONG } from './figure.js'
 
 const USERS = LONG ? 100 : 12
 const INVENTED = LONG ? 10_000 : 100

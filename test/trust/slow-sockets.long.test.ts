@@ -1,12 +1,12 @@
 import { readdirSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { deployment } from '../faults/deployment.js'
-import { type ServiceProcess, startProcess } from '../faults/service-process.js'
-import { request } from '../http/raw.js'
-import { until } from '../patience.js'
+import { deployment } from '../harness/deployment.js'
+import { figure, LONG } from '../harness/figure.js'
+import { until } from '../harness/patience.js'
+import { request } from '../harness/raw.js'
+import { type ServiceProcess, startProcess } from '../harness/service-process.js'
 import { type FreshDatabase, freshDatabase } from '../servers/database.js'
-import { figure, LONG } from './figure.js'
 
 const SOCKETS = LONG ? 5000 : 400
 const HONEST = LONG ? 10_000 : 200

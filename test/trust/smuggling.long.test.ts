@@ -1,12 +1,12 @@
 import { connect } from 'node:net'
 import { describe, expect, it } from 'vitest'
+import { figure, LONG } from '../harness/figure.js'
+import { type RawClient, rawClient, request } from '../harness/raw.js'
 import { malformed, misspeltChunks, odd } from '../http/corpus.js'
 import { key, type Marked, startMarked } from '../http/marked.js'
-import { type RawClient, rawClient, request } from '../http/raw.js'
 import { stop } from '../http/table.js'
 import { startHaproxy, whyNoHaproxy } from '../servers/haproxy.js'
 import { startNginx, whyNoNginx } from '../servers/nginx.js'
-import { figure, LONG } from './figure.js'
 
 const corpus = [...malformed, ...misspeltChunks, ...odd]
 const PAIRS = LONG ? 10_000 : 2 * corpus.length

@@ -5,7 +5,7 @@ import { normalizeUserRef } from '../../src/domain/user-ref.js'
 import { segmentsOf } from '../../src/http/intake/request-line.js'
 import type { Route } from '../../src/http/route.js'
 import { makeRouter } from '../../src/http/router.js'
-import { figure, LONG } from './figure.js'
+import { figure, LONG } from '../harness/figure.js'
 
 const TEXTS = LONG ? 1_000_000 : 100_000
 const PATHS = 5_000

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { connectPostgres, type Database } from '../../src/storage/postgres/connection/client.js'
-import { until } from '../patience.js'
-import { sharedService, type TestService } from '../service.js'
-import { figure, LONG } from './figure.js'
+import { figure, LONG } from '../harness/figure.js'
+import { until } from '../harness/patience.js'
+import { sharedService, type TestService } from '../harness/service.js'
 
 const ORGANIZATIONS = LONG ? 100 : 2
 const MEMBERS = LONG ? 50 : 8

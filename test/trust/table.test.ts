@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import type { Figure, RowId } from './figure.js'
+import type { Figure, RowId } from '../harness/figure.js'
 import { GROUPS, page, results, rowsOf, rowsShownBy } from './table.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))

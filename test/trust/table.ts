@@ -1,4 +1,4 @@
-import type { Figure, RowId } from './figure.js'
+import type { Figure, RowId } from '../harness/figure.js'
 
 /** One attack (T) or fault (F) of docs/trust.md, which is the list of rows. Each text is a cell of that page. */
 export interface Row {

@@ -9,7 +9,7 @@ import { createAuthenticate } from '../../src/flows/session/authenticate.js'
 import { codeHashThreadFile } from '../../src/scoring/artifacts.js'
 import type { ApiKeyStore, KeyHolder } from '../../src/storage/api-key.js'
 import { createCodeHash } from '../../src/storage/crypto/code-hash-argon2.js'
-import { figure, LONG } from './figure.js'
+import { figure, LONG } from '../harness/figure.js'
 
 const owner = { organizationId: 'acme', memberId: 'ann' }
 const pepperOf = async () => Buffer.alloc(32, 7)

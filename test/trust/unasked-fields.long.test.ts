@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { seededRandom } from '../../src/calibration/random.js'
 import { connectPostgres, type Database } from '../../src/storage/postgres/connection/client.js'
-import { sharedService, type TestService } from '../service.js'
-import { figure, LONG } from './figure.js'
+import { figure, LONG } from '../harness/figure.js'
+import { sharedService, type TestService } from '../harness/service.js'
 import { rowsAsText } from './stores-text.js'
 
 const BODIES = LONG ? 5_000 : 160

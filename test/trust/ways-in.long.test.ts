@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { connectPostgres, type Database } from '../../src/storage/postgres/connection/client.js'
-import { enroll, stranger } from '../api/enrolled.js'
-import { type Answer, sharedService, type TestService } from '../service.js'
-import { figure, LONG } from './figure.js'
+import { enroll, stranger } from '../harness/enrolled.js'
+import { figure, LONG } from '../harness/figure.js'
+import { type Answer, sharedService, type TestService } from '../harness/service.js'
 
 const CODE = '749205'
 const OTHER = '480653'

@@ -1,10 +1,10 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { dashboardRoutes } from '../../src/api/dashboard-table.js'
-import { hasChromium } from '../recorder/browser.js'
+import { hasChromium } from '../harness/browser.js'
+import { openPage, openPages, seriousFindings } from '../harness/pages.js'
+import { startService, type TestService } from '../harness/service.js'
 import { freshDatabase } from '../servers/database.js'
-import { startService, type TestService } from '../service.js'
-import { openPage, openPages, seriousFindings } from './pages.js'
 
 describe.skipIf(!hasChromium)('the reference page in a browser', () => {
   let service: TestService

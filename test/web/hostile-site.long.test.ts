@@ -1,9 +1,9 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { hasChromium } from '../recorder/browser.js'
-import type { TestService } from '../service.js'
-import { figure } from '../trust/figure.js'
-import { customerSite, handOf, linkAddress, openPage, openPages } from './pages.js'
+import { hasChromium } from '../harness/browser.js'
+import { figure } from '../harness/figure.js'
+import { customerSite, handOf, linkAddress, openPage, openPages } from '../harness/pages.js'
+import type { TestService } from '../harness/service.js'
 
 describe.skipIf(!hasChromium)('a foreign site', () => {
   let service: TestService

@@ -1,10 +1,10 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { hasChromium } from '../recorder/browser.js'
-import type { TestService } from '../service.js'
-import { figure, LONG } from '../trust/figure.js'
+import { hasChromium } from '../harness/browser.js'
+import { figure, LONG } from '../harness/figure.js'
+import { linkAddress, openPages } from '../harness/pages.js'
+import type { TestService } from '../harness/service.js'
 import { hostileTexts } from './hostile.js'
-import { linkAddress, openPages } from './pages.js'
 
 const COUNT = LONG ? 200 : 17
 const texts = hostileTexts(COUNT)

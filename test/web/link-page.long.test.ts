@@ -1,10 +1,19 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { connectPostgres, type Database } from '../../src/storage/postgres/connection/client.js'
-import { enroll } from '../api/enrolled.js'
-import { evenly, hasChromium } from '../recorder/browser.js'
-import type { TestService } from '../service.js'
-import { customerSite, focused, handOf, linkAddress, openPage, openPages, picture, seriousFindings } from './pages.js'
+import { evenly, hasChromium } from '../harness/browser.js'
+import { enroll } from '../harness/enrolled.js'
+import {
+  customerSite,
+  focused,
+  handOf,
+  linkAddress,
+  openPage,
+  openPages,
+  picture,
+  seriousFindings,
+} from '../harness/pages.js'
+import type { TestService } from '../harness/service.js'
 
 const LANGUAGES = ['en', 'fr', 'de', 'es', 'it', 'pt', 'nl']
 /** No pattern is taken, for whichever reason. */

@@ -1,10 +1,10 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { hasChromium, launch } from '../recorder/browser.js'
+import { hasChromium, launch } from '../harness/browser.js'
+import { linkAddress, openPage } from '../harness/pages.js'
+import { startService, type TestService } from '../harness/service.js'
 import { freshDatabase } from '../servers/database.js'
-import { startService, type TestService } from '../service.js'
 import { ask, type Bridge, relyingParty, startBridge } from '../sso/bridge.js'
-import { linkAddress, openPage } from './pages.js'
 
 describe.skipIf(!hasChromium)('a page for people opens without a script error and keeps its policy', () => {
   let service: TestService

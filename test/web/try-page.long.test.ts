@@ -1,9 +1,9 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { LANGUAGES } from '../../src/domain/typing-words.js'
-import { hasChromium } from '../recorder/browser.js'
-import { sharedService, type TestService } from '../service.js'
-import { handOf, openPage, openPages, picture, seriousFindings } from './pages.js'
+import { hasChromium } from '../harness/browser.js'
+import { handOf, openPage, openPages, picture, seriousFindings } from '../harness/pages.js'
+import { sharedService, type TestService } from '../harness/service.js'
 
 describe.skipIf(!hasChromium)('the page to try the product', () => {
   let service: TestService

@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startProxy, type TcpProxy } from '../../faults/tcp-proxy.js'
-import { until } from '../../patience.js'
+import { enroll, verifyOf } from '../../harness/enrolled.js'
+import { until } from '../../harness/patience.js'
+import { type Answer, startService, type TestService } from '../../harness/service.js'
+import { startProxy, type TcpProxy } from '../../harness/tcp-proxy.js'
 import { certificate } from '../../servers/certificate.js'
 import { type FreshDatabase, freshDatabase } from '../../servers/database.js'
 import { gatewaySink, muteSink, smtpSink, streamSink } from '../../servers/sinks.js'
-import { type Answer, startService, type TestService } from '../../service.js'
-import { enroll, verifyOf } from '../enrolled.js'
 
 let fresh: FreshDatabase
 let proxy: TcpProxy

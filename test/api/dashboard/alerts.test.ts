@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { CHANNELS, EVENT_KINDS } from '../../../src/domain/alert.js'
+import { type Answer, startService } from '../../harness/service.js'
 import { freshDatabase } from '../../servers/database.js'
-import { type Answer, startService } from '../../service.js'
 import { ownRows } from '../own-rows.js'
 
 const fresh = await freshDatabase()

@@ -4,10 +4,10 @@ import { modelFile, wasmFile } from '../../../src/scoring/artifacts.js'
 import { openScorer } from '../../../src/scoring/scorer.js'
 import { recompute } from '../../../src/scoring/trace.js'
 import { type TypedKey, wirePattern } from '../../../src/typist/made-up-person.js'
-import { sharedService } from '../../service.js'
-import { enroll, text, verifyOf } from '../enrolled.js'
+import { enroll, text, verifyOf } from '../../harness/enrolled.js'
+import { sharedService } from '../../harness/service.js'
+import { succeed, visited } from '../../harness/sign-ins.js'
 import { ownRows } from '../own-rows.js'
-import { succeed, visited } from './sign-ins.js'
 
 const service = await sharedService()
 let ann: Awaited<ReturnType<typeof visited>>

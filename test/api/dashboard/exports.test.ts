@@ -1,13 +1,13 @@
 import { v7 as uuid } from 'uuid'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { EXPORT_COLUMNS } from '../../../src/domain/export.js'
-import { until } from '../../patience.js'
-import { sharedService } from '../../service.js'
-import { figure } from '../../trust/figure.js'
+import { figure } from '../../harness/figure.js'
+import { until } from '../../harness/patience.js'
+import { sharedService } from '../../harness/service.js'
+import { visited } from '../../harness/sign-ins.js'
 import { ownRows } from '../own-rows.js'
 import { speakingFor } from '../second-service.js'
 import { csvRecords, unzipped } from './archive-file.js'
-import { visited } from './sign-ins.js'
 
 const service = await sharedService()
 const rows = ownRows(service)

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { connectPostgres } from '../../../src/storage/postgres/connection/client.js'
+import { stranger, verifyOf } from '../../harness/enrolled.js'
+import { startService } from '../../harness/service.js'
+import { visited } from '../../harness/sign-ins.js'
 import { freshDatabase } from '../../servers/database.js'
-import { startService } from '../../service.js'
-import { stranger, verifyOf } from '../enrolled.js'
-import { visited } from './sign-ins.js'
 
 const service = await startService((await freshDatabase()).url)
 const database = connectPostgres({ url: service.env.DATABASE_URL ?? '', max: 2, patience: 10 })

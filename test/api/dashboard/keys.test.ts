@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { dashboardRoutes } from '../../../src/api/dashboard-table.js'
 import { KEY_SCOPES, type KeyScope, scopesInclude } from '../../../src/domain/organization.js'
-import { until } from '../../patience.js'
-import { sharedService } from '../../service.js'
+import { until } from '../../harness/patience.js'
+import { sharedService } from '../../harness/service.js'
 import { ownRows } from '../own-rows.js'
 
 const service = await sharedService()

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { sharedService } from '../../service.js'
-import { enroll, verifyOf } from '../enrolled.js'
-import { succeed, visited } from './sign-ins.js'
+import { enroll, verifyOf } from '../../harness/enrolled.js'
+import { sharedService } from '../../harness/service.js'
+import { succeed, visited } from '../../harness/sign-ins.js'
 
 const service = await sharedService()
 const ask = (method: string, path: string, body?: unknown) => service.dashboard(method, path, { body })

@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process'
 import { expect, it } from 'vitest'
 import { version } from '../../../src/process/version.js'
-import { startOwnRedis } from '../../faults/stores.js'
-import { until } from '../../patience.js'
+import { until } from '../../harness/patience.js'
+import { startService } from '../../harness/service.js'
+import { startOwnRedis } from '../../harness/stores.js'
 import { freshDatabase } from '../../servers/database.js'
-import { startService } from '../../service.js'
 
 const hasRedis = spawnSync('redis-server', ['--version']).status === 0
 

@@ -3,8 +3,8 @@ import { version } from '../../../src/process/version.js'
 import { modelFile } from '../../../src/scoring/artifacts.js'
 import { modelIdentity } from '../../../src/scoring/scorer.js'
 import { shippedSchema } from '../../../src/storage/postgres/schema/shipped-schema.js'
-import { until } from '../../patience.js'
-import { redisUrl, sharedService } from '../../service.js'
+import { until } from '../../harness/patience.js'
+import { redisUrl, sharedService } from '../../harness/service.js'
 
 const service = await sharedService()
 const system = () => service.dashboard('GET', '/system')

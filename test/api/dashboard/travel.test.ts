@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { enroll, verifyOf } from '../../harness/enrolled.js'
+import { startService } from '../../harness/service.js'
+import { DEVICE, succeed } from '../../harness/sign-ins.js'
 import { freshDatabase } from '../../servers/database.js'
-import { startService } from '../../service.js'
 import { mmdb } from '../../storage/mmdb.js'
-import { enroll, verifyOf } from '../enrolled.js'
-import { DEVICE, succeed } from './sign-ins.js'
 
 const place = (iso_code: string, name: string, latitude: number, longitude: number) => ({
   country: { iso_code },

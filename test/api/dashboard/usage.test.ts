@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { connectPostgres } from '../../../src/storage/postgres/connection/client.js'
 import { postgresUsage } from '../../../src/storage/postgres/insight/usage.js'
-import { until } from '../../patience.js'
-import { sharedService } from '../../service.js'
+import { until } from '../../harness/patience.js'
+import { sharedService } from '../../harness/service.js'
+import { visited } from '../../harness/sign-ins.js'
 import { secondService } from '../second-service.js'
-import { visited } from './sign-ins.js'
 
 const service = await sharedService()
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { connectPostgres } from '../../../src/storage/postgres/connection/client.js'
-import { sharedService } from '../../service.js'
-import { type Enrolled, enroll, verifyOf } from '../enrolled.js'
+import { type Enrolled, enroll, verifyOf } from '../../harness/enrolled.js'
+import { sharedService } from '../../harness/service.js'
 import { ownRows } from '../own-rows.js'
 
 const service = await sharedService()

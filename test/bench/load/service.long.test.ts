@@ -1,6 +1,6 @@
 import { beforeAll, expect, it } from 'vitest'
 import { freePort } from '../../../src/storage/postgres/embedded/embedded-running.js'
-import { sharedService, type TestService } from '../../service.js'
+import { sharedService, type TestService } from '../../harness/service.js'
 import { benchLoad } from './bench-load.js'
 
 const FEW = ['--people', '8', '--warmup', '500ms', '--impostors', '0.1']

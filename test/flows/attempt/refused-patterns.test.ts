@@ -4,7 +4,7 @@ import { createPersonCache } from '../../../src/flows/attempt/person-cache.js'
 import { person } from '../../../src/typist/made-up-person.js'
 import type { Stores } from '../../../src/wiring/open-stores.js'
 import { createPatternFlows } from '../../../src/wiring/pattern-flows.js'
-import { text } from '../../api/enrolled.js'
+import { text } from '../../harness/enrolled.js'
 import { HINTS, newUser, startFlows } from '../real-flows.js'
 
 const flows = await startFlows()

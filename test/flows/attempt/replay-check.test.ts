@@ -8,8 +8,8 @@ import { REPLAY_NEAR_MS, type ReplayMark } from '../../../src/domain/replay.js'
 import { clearedMark } from '../../../src/flows/attempt/replay-check.js'
 import type { PatternReading } from '../../../src/scoring/scoring.js'
 import { administration } from '../../../src/wiring/open-stores.js'
+import { attempt, type Person, person, reference } from '../../harness/fixtures.js'
 import { sharedDatabase } from '../../servers/database.js'
-import { attempt, type Person, person, reference } from '../../storage/fixtures.js'
 import { HINTS, startFlows } from '../real-flows.js'
 
 const PRESSES = 18

@@ -16,8 +16,8 @@ import type { Scoring } from '../../../src/scoring/scoring.js'
 import type { KnownPattern } from '../../../src/storage/authentication.js'
 import { person } from '../../../src/typist/made-up-person.js'
 import type { Stores } from '../../../src/wiring/open-stores.js'
-import { text } from '../../api/enrolled.js'
-import { mark } from '../../storage/fixtures.js'
+import { text } from '../../harness/enrolled.js'
+import { mark } from '../../harness/fixtures.js'
 import { HINTS, startFlows } from '../real-flows.js'
 
 const bytes = (pattern: unknown) => Buffer.from(JSON.stringify(pattern))

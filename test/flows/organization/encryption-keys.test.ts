@@ -14,7 +14,7 @@ import { connectPostgres, type Database } from '../../../src/storage/postgres/co
 import { postgresApiKeys } from '../../../src/storage/postgres/organization/api-key.js'
 import { postgresOrganizations } from '../../../src/storage/postgres/organization/organization.js'
 import { postgresWrappedKeys } from '../../../src/storage/postgres/organization/wrapped-key.js'
-import { until } from '../../patience.js'
+import { until } from '../../harness/patience.js'
 import { type FreshDatabase, freshDatabase } from '../../servers/database.js'
 
 let fresh: FreshDatabase

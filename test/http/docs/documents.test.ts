@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { docsPage, docsPolicy, documentEndpoints } from '../../../src/http/docs/docs-page.js'
 import { openApiDocument } from '../../../src/http/docs/openapi.js'
 import { refusalsOf } from '../../../src/http/docs/route-docs.js'
-import { ask, request } from '../raw.js'
+import { ask, request } from '../../harness/raw.js'
 import { type Running, start, stop, tableApi, tableRoutes } from '../table.js'
 
 const about = { version: '1.2.3', baseUrl: 'http://localhost:8080/core' }

@@ -5,7 +5,7 @@ import type {
   KnownPattern,
   TestedPattern,
 } from '../../../src/storage/authentication.js'
-import { authenticationOf } from '../../storage/fixtures.js'
+import { authenticationOf } from '../../harness/fixtures.js'
 import {
   enterMark,
   type Immediate,

@@ -4,7 +4,7 @@ import { afterFailure, afterSuccess } from '../../../src/domain/attempts.js'
 import { writeHabits } from '../../../src/domain/context/circumstances.js'
 import { LINK_KINDS } from '../../../src/domain/profile-link.js'
 import type { AccountPlan } from '../../../src/storage/account.js'
-import { attempt, mark, sha256Hex } from '../../storage/fixtures.js'
+import { attempt, mark, sha256Hex } from '../../harness/fixtures.js'
 import type { Random } from '../scheduler.js'
 import { keyOf, type MemberRow, type Tables } from './tables.js'
 

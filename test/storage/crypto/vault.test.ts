@@ -5,7 +5,7 @@ import { createVault } from '../../../src/storage/crypto/vault-aes.js'
 import { givenKeys } from '../../../src/storage/key-ring.js'
 import { KeyNotHeld } from '../../../src/storage/key-wrap.js'
 import type { Binding } from '../../../src/storage/vault.js'
-import { figure } from '../../trust/figure.js'
+import { figure } from '../../harness/figure.js'
 
 const binding: Binding = { accountId: 'a', memberId: 'm', patternId: 'p', generation: 1 }
 const plain = randomBytes(3000)

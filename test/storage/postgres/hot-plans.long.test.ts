@@ -14,14 +14,14 @@ import { postgresPendingActions } from '../../../src/storage/postgres/person/pen
 import { postgresProfiles } from '../../../src/storage/postgres/person/profile.js'
 import { postgresSecurityCodes } from '../../../src/storage/postgres/person/security-code.js'
 import { migrate } from '../../../src/storage/postgres/schema/migrate.js'
-import { until } from '../../patience.js'
+import { attempt, mark, NOW, organization, type Person, person, reference, sha256Hex } from '../../harness/fixtures.js'
+import { until } from '../../harness/patience.js'
 import {
   type ExplainingPostgres,
   type Read,
   readBy,
   startExplainingPostgres,
 } from '../../servers/explaining-postgres.js'
-import { attempt, mark, NOW, organization, type Person, person, reference, sha256Hex } from '../fixtures.js'
 
 /** Rows per table of one organization: a plan that reads all of them is far above every bound. */
 const GROWN = 20_000

@@ -3,10 +3,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { freePort } from '../../../src/storage/postgres/embedded/embedded-running.js'
 import { connectRedis, type Redis } from '../../../src/storage/redis/client.js'
 import { redisSessions } from '../../../src/storage/redis/session.js'
-import { until } from '../../patience.js'
+import { sha256Hex } from '../../harness/fixtures.js'
+import { until } from '../../harness/patience.js'
+import { redisUrl } from '../../harness/service.js'
 import { startChild } from '../../servers/child.js'
-import { redisUrl } from '../../service.js'
-import { sha256Hex } from '../fixtures.js'
 
 const possible = redisUrl !== null && spawnSync('redis-server', ['--version']).status === 0
 

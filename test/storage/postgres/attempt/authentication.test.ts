@@ -6,9 +6,9 @@ import { createUnlock } from '../../../../src/flows/account/unlock.js'
 import { postgresAttemptLocks } from '../../../../src/storage/postgres/attempt/attempt-lock.js'
 import { postgresAuthentications } from '../../../../src/storage/postgres/attempt/authentication.js'
 import { postgresAccounts } from '../../../../src/storage/postgres/person/account.js'
-import { until } from '../../../patience.js'
+import { attempt, freshBands, mark, NOW, organization, type Person, person } from '../../../harness/fixtures.js'
+import { until } from '../../../harness/patience.js'
 import { sharedDatabase } from '../../../servers/database.js'
-import { attempt, freshBands, mark, NOW, organization, type Person, person } from '../../fixtures.js'
 
 const { database } = await sharedDatabase()
 const store = postgresAuthentications(database)

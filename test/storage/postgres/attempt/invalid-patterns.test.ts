@@ -2,8 +2,8 @@ import { expect, it } from 'vitest'
 import { INVALID_PATTERNS_MAX } from '../../../../src/domain/invalid-patterns.js'
 import { postgresInvalidPatterns } from '../../../../src/storage/postgres/attempt/invalid-patterns.js'
 import { postgresAccounts } from '../../../../src/storage/postgres/person/account.js'
+import { organization, person } from '../../../harness/fixtures.js'
 import { sharedDatabase } from '../../../servers/database.js'
-import { organization, person } from '../../fixtures.js'
 
 const MINUTE = 60_000
 const { database } = await sharedDatabase()

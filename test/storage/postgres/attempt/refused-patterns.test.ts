@@ -5,8 +5,8 @@ import { REFUSED_PER_DAY } from '../../../../src/domain/refused-patterns.js'
 import { postgresAuthentications } from '../../../../src/storage/postgres/attempt/authentication.js'
 import { postgresRefusedPatterns } from '../../../../src/storage/postgres/attempt/refused-patterns.js'
 import type { RefusedPattern } from '../../../../src/storage/refused-patterns.js'
+import { attempt, mark, organization, type Person, person } from '../../../harness/fixtures.js'
 import { sharedDatabase } from '../../../servers/database.js'
-import { attempt, mark, organization, type Person, person } from '../../fixtures.js'
 
 const DAY_MS = 86_400_000
 const { database } = await sharedDatabase()

@@ -1,9 +1,9 @@
 import pg from 'pg'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { connectPostgres, type Database } from '../../../../src/storage/postgres/connection/client.js'
-import { until } from '../../../patience.js'
+import { organization } from '../../../harness/fixtures.js'
+import { until } from '../../../harness/patience.js'
 import { freshDatabase } from '../../../servers/database.js'
-import { organization } from '../../fixtures.js'
 
 // A database of its own: every pool ends connections and statements of others that hold locks.
 const { url } = await freshDatabase()

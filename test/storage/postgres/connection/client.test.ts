@@ -2,8 +2,8 @@ import { expect, it } from 'vitest'
 import { connectPostgres } from '../../../../src/storage/postgres/connection/client.js'
 import { serversOf } from '../../../../src/storage/postgres/connection/primary.js'
 import { freePort } from '../../../../src/storage/postgres/embedded/embedded-running.js'
+import { organization } from '../../../harness/fixtures.js'
 import { sharedDatabase } from '../../../servers/database.js'
-import { organization } from '../../fixtures.js'
 
 const { url, database } = await sharedDatabase()
 const org = await organization(database)

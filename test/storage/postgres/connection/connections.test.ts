@@ -1,7 +1,7 @@
 import postgres from 'postgres'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { type Connections, openConnections } from '../../../../src/storage/postgres/connection/connections.js'
-import { until } from '../../../patience.js'
+import { until } from '../../../harness/patience.js'
 import { sharedDatabase } from '../../../servers/database.js'
 
 /** Work that the test ends. */

@@ -5,12 +5,12 @@ import { connectPostgres, type Database } from '../../../../src/storage/postgres
 import { poolerBetween } from '../../../../src/storage/postgres/connection/pooler.js'
 import { migrate } from '../../../../src/storage/postgres/schema/migrate.js'
 import { unzipped } from '../../../api/dashboard/archive-file.js'
-import { enroll, stranger } from '../../../api/enrolled.js'
-import { until } from '../../../patience.js'
+import { enroll, stranger } from '../../../harness/enrolled.js'
+import { organization } from '../../../harness/fixtures.js'
+import { until } from '../../../harness/patience.js'
+import { startService, type TestService } from '../../../harness/service.js'
 import { type FreshDatabase, freshDatabase } from '../../../servers/database.js'
 import { type Pgbouncer, startPgbouncer, whyNoPgbouncer } from '../../../servers/pgbouncer.js'
-import { startService, type TestService } from '../../../service.js'
-import { organization } from '../../fixtures.js'
 import { sessionContract } from '../../session.contract.js'
 
 const why = whyNoPgbouncer()

@@ -5,9 +5,9 @@ import { connectPostgres } from '../../../../src/storage/postgres/connection/cli
 import { postgresStatistics } from '../../../../src/storage/postgres/insight/statistics.js'
 import { postgresAccounts } from '../../../../src/storage/postgres/person/account.js'
 import { postgresDirectory } from '../../../../src/storage/postgres/person/directory.js'
-import { until } from '../../../patience.js'
+import { NOW, organization, person } from '../../../harness/fixtures.js'
+import { until } from '../../../harness/patience.js'
 import { sharedDatabase } from '../../../servers/database.js'
-import { NOW, organization, person } from '../../fixtures.js'
 
 const { url, database: observer } = await sharedDatabase()
 /** Three connections for calls, one of which slow reads may take. */

@@ -8,7 +8,7 @@ import { transpileModule } from 'typescript'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { bufferMib, type EmbeddedPostgres, startEmbedded } from '../../../../src/storage/postgres/embedded/embedded.js'
 import { answers, isRunning, readPidFile } from '../../../../src/storage/postgres/embedded/embedded-running.js'
-import { until } from '../../../patience.js'
+import { until } from '../../../harness/patience.js'
 import { startChild } from '../../../servers/child.js'
 
 const source = fileURLToPath(new URL('../../../../src/storage/postgres/embedded/', import.meta.url))

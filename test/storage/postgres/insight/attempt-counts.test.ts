@@ -4,9 +4,9 @@ import { connectPostgres, type Database } from '../../../../src/storage/postgres
 import { postgresStatistics } from '../../../../src/storage/postgres/insight/statistics.js'
 import { postgresAccounts } from '../../../../src/storage/postgres/person/account.js'
 import { randomFrom } from '../../../../src/typist/made-up-person.js'
-import { until } from '../../../patience.js'
+import { organization, type Person, person } from '../../../harness/fixtures.js'
+import { until } from '../../../harness/patience.js'
 import { type FreshDatabase, freshDatabase } from '../../../servers/database.js'
-import { organization, type Person, person } from '../../fixtures.js'
 
 const MINUTE_MS = 60_000
 /** 10:00 of a day; attempts are made from 08:00 on. */

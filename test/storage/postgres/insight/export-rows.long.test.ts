@@ -2,10 +2,10 @@ import pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { endStalled } from '../../../../src/storage/postgres/connection/stalled-backends.js'
 import { exportRows } from '../../../../src/storage/postgres/insight/export-rows.js'
-import { startProxy, type TcpProxy } from '../../../faults/tcp-proxy.js'
-import { until } from '../../../patience.js'
+import { organization } from '../../../harness/fixtures.js'
+import { until } from '../../../harness/patience.js'
+import { startProxy, type TcpProxy } from '../../../harness/tcp-proxy.js'
 import { sharedDatabase } from '../../../servers/database.js'
-import { organization } from '../../fixtures.js'
 
 const { url, database } = await sharedDatabase()
 let proxy: TcpProxy

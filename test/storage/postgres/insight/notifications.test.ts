@@ -12,8 +12,8 @@ import { postgresUsage } from '../../../../src/storage/postgres/insight/usage.js
 import { postgresOrganizations } from '../../../../src/storage/postgres/organization/organization.js'
 import { postgresAccounts } from '../../../../src/storage/postgres/person/account.js'
 import { postgresProfiles } from '../../../../src/storage/postgres/person/profile.js'
+import { attempt, organization, type Person, person, reference } from '../../../harness/fixtures.js'
 import { type FreshDatabase, freshDatabase } from '../../../servers/database.js'
-import { attempt, organization, type Person, person, reference } from '../../fixtures.js'
 
 let fresh: FreshDatabase
 let database: Database

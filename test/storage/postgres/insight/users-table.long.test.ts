@@ -4,9 +4,9 @@ import { connectPostgres, type Database } from '../../../../src/storage/postgres
 import { postgresStatistics } from '../../../../src/storage/postgres/insight/statistics.js'
 import { postgresAccounts } from '../../../../src/storage/postgres/person/account.js'
 import { USER_SORTS, type UserSort, type UserStatistics } from '../../../../src/storage/statistics.js'
-import { until } from '../../../patience.js'
+import { NOW, organization, type Person, person } from '../../../harness/fixtures.js'
+import { until } from '../../../harness/patience.js'
 import { type FreshDatabase, freshDatabase } from '../../../servers/database.js'
-import { NOW, organization, type Person, person } from '../../fixtures.js'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS

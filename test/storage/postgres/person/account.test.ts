@@ -12,9 +12,9 @@ import { postgresUsage } from '../../../../src/storage/postgres/insight/usage.js
 import { postgresOrganizations } from '../../../../src/storage/postgres/organization/organization.js'
 import { postgresAccounts } from '../../../../src/storage/postgres/person/account.js'
 import { postgresProfiles } from '../../../../src/storage/postgres/person/profile.js'
+import { figure, LONG } from '../../../harness/figure.js'
+import { attempt, NOW, organization, reference } from '../../../harness/fixtures.js'
 import { sharedDatabase } from '../../../servers/database.js'
-import { figure, LONG } from '../../../trust/figure.js'
-import { attempt, NOW, organization, reference } from '../../fixtures.js'
 
 const { url, database } = await sharedDatabase()
 const accounts = postgresAccounts(database)

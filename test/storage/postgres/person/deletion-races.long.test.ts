@@ -4,9 +4,9 @@ import { connectPostgres, type Database } from '../../../../src/storage/postgres
 import { postgresAlerts } from '../../../../src/storage/postgres/insight/alerts.js'
 import { postgresAccounts } from '../../../../src/storage/postgres/person/account.js'
 import { postgresProfiles } from '../../../../src/storage/postgres/person/profile.js'
-import { until } from '../../../patience.js'
+import { NOW, organization, type Person, person, reference } from '../../../harness/fixtures.js'
+import { until } from '../../../harness/patience.js'
 import { type FreshDatabase, freshDatabase } from '../../../servers/database.js'
-import { NOW, organization, type Person, person, reference } from '../../fixtures.js'
 
 let fresh: FreshDatabase
 let database: Database

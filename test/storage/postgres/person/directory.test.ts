@@ -3,8 +3,8 @@ import { BIOMETRIC_STATUSES, biometricStatus, DEFAULT_TARGETS } from '../../../.
 import { EVERYBODY } from '../../../../src/storage/directory.js'
 import { postgresAccounts } from '../../../../src/storage/postgres/person/account.js'
 import { postgresDirectory } from '../../../../src/storage/postgres/person/directory.js'
+import { NOW, organization, person } from '../../../harness/fixtures.js'
 import { sharedDatabase } from '../../../servers/database.js'
-import { NOW, organization, person } from '../../fixtures.js'
 
 const { database } = await sharedDatabase()
 

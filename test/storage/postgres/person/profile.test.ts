@@ -7,8 +7,8 @@ import { postgresPendingActions } from '../../../../src/storage/postgres/person/
 import { postgresProfiles } from '../../../../src/storage/postgres/person/profile.js'
 import { endEveryLink, postgresProfileLinks } from '../../../../src/storage/postgres/person/profile-link.js'
 import type { NewLink } from '../../../../src/storage/profile-link.js'
+import { NOW, organization, type Person, person, reference } from '../../../harness/fixtures.js'
 import { sharedDatabase } from '../../../servers/database.js'
-import { NOW, organization, type Person, person, reference } from '../../fixtures.js'
 
 /** Concurrent calls. `test/simulator/stores.test.ts` compares single calls with the stores in memory. */
 const TARGET = 3

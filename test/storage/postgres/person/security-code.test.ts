@@ -3,8 +3,8 @@ import { expect, it } from 'vitest'
 import { postgresAccounts } from '../../../../src/storage/postgres/person/account.js'
 import { postgresSecurityCodes } from '../../../../src/storage/postgres/person/security-code.js'
 import type { NewCode } from '../../../../src/storage/security-code.js'
+import { NOW, organization, person } from '../../../harness/fixtures.js'
 import { sharedDatabase } from '../../../servers/database.js'
-import { NOW, organization, person } from '../../fixtures.js'
 
 /** Concurrent calls. `test/simulator/stores.test.ts` compares single calls with the stores in memory. */
 const { database } = await sharedDatabase()

@@ -2,7 +2,7 @@ import postgres from 'postgres'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { migrate, requireSchema } from '../../../../src/storage/postgres/schema/migrate.js'
 import { shippedSchema } from '../../../../src/storage/postgres/schema/shipped-schema.js'
-import { until } from '../../../patience.js'
+import { until } from '../../../harness/patience.js'
 import { type FreshDatabase, freshDatabase } from '../../../servers/database.js'
 
 describe('the migration of empty databases', () => {

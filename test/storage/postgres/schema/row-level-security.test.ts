@@ -22,9 +22,9 @@ import { postgresUserLog } from '../../../../src/storage/postgres/person/user-lo
 import { postgresOneTimePasswords } from '../../../../src/storage/postgres/sso/one-time-password.js'
 import { postgresSsoArtifacts } from '../../../../src/storage/postgres/sso/sso-artifact.js'
 import { postgresSsoKeys } from '../../../../src/storage/postgres/sso/sso-key.js'
+import { figure } from '../../../harness/figure.js'
+import { attempt, mark, NOW, organization, person, reference, sha256Hex } from '../../../harness/fixtures.js'
 import { type FreshDatabase, freshDatabase } from '../../../servers/database.js'
-import { figure } from '../../../trust/figure.js'
-import { attempt, mark, NOW, organization, person, reference, sha256Hex } from '../../fixtures.js'
 
 let fresh: FreshDatabase
 let database: Database

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'vitest'
-import { until } from '../patience.js'
 import { audit } from './audit.js'
 import { type Answer, type Ask, client, type Load, startLoad } from './load.js'
+import { until } from './patience.js'
 import type { ServiceProcess } from './service-process.js'
 
 /** A service under load, and the database that its answers are compared with. */

@@ -1,8 +1,8 @@
 import { expect } from 'vitest'
 import { suggestWords } from '../../src/domain/typing-words.js'
 import { type MadeUpPerson, person, wirePattern } from '../../src/typist/made-up-person.js'
-import { until } from '../patience.js'
-import type { Answer, TestService } from '../service.js'
+import { until } from './patience.js'
+import type { Answer, TestService } from './service.js'
 
 export interface Enrolled {
   readonly userRef: string

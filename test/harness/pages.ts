@@ -6,10 +6,10 @@ import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { person } from '../../src/typist/made-up-person.js'
-import { PATIENCE_MS } from '../patience.js'
-import { keySender, launch, type Stroke } from '../recorder/browser.js'
 import { freshDatabase } from '../servers/database.js'
-import { startService, type TestService } from '../service.js'
+import { keySender, launch, type Stroke } from './browser.js'
+import { PATIENCE_MS } from './patience.js'
+import { startService, type TestService } from './service.js'
 
 const folder = process.env.KEYSTRIDE_SCREENSHOTS ?? ''
 

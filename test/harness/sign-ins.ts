@@ -1,5 +1,5 @@
-import type { TestService } from '../../service.js'
-import { type Enrolled, enroll, stranger } from '../enrolled.js'
+import { type Enrolled, enroll, stranger } from './enrolled.js'
+import type { TestService } from './service.js'
 
 export const DEVICE = {
   ua: 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',

@@ -1,13 +1,13 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { expect } from 'vitest'
 import { z } from 'zod'
-import { coreGroups, coreRoutes } from '../src/api/core-table.js'
-import { dashboardGroups, dashboardRoutes } from '../src/api/dashboard-table.js'
-import { linkGroups, linkRoutes } from '../src/api/links-table.js'
-import { type OpenApiDocument, openApiDocument } from '../src/http/docs/openapi.js'
-import { documentedPath, refusalsOf } from '../src/http/docs/route-docs.js'
-import type { Route } from '../src/http/route.js'
-import { recordedAnswers } from '../src/wiring/endpoints.js'
+import { coreGroups, coreRoutes } from '../../src/api/core-table.js'
+import { dashboardGroups, dashboardRoutes } from '../../src/api/dashboard-table.js'
+import { linkGroups, linkRoutes } from '../../src/api/links-table.js'
+import { type OpenApiDocument, openApiDocument } from '../../src/http/docs/openapi.js'
+import { documentedPath, refusalsOf } from '../../src/http/docs/route-docs.js'
+import type { Route } from '../../src/http/route.js'
+import { recordedAnswers } from '../../src/wiring/endpoints.js'
 
 const ENVELOPE = ['timestamp', 'success', 'message', 'reason', 'warnings']
 

@@ -9,8 +9,8 @@ import {
   NO_ATTEMPTS,
 } from '../../src/domain/attempts.js'
 import { lockMs } from '../domain/attempts-oracle.js'
-import { until } from '../patience.js'
 import type { Load } from './load.js'
+import { until } from './patience.js'
 
 interface Audited {
   readonly name: string

@@ -8,10 +8,10 @@ import { readConfig } from '../../src/process/config.js'
 import { jsonLog } from '../../src/process/log.js'
 import { type MadeUpPerson, person } from '../../src/typist/made-up-person.js'
 import { administration, openStores, type Stores } from '../../src/wiring/open-stores.js'
-import { until } from '../patience.js'
 import { freshDatabase } from '../servers/database.js'
 import { redisIsHere } from './flushed-redis.js'
 import { type KeepAlive, keepAlive, type WireAnswer } from './keep-alive.js'
+import { until } from './patience.js'
 import { type ServiceProcess, startProcess } from './service-process.js'
 
 /** Index of the service. */

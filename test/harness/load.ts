@@ -2,8 +2,8 @@ import { Agent, request } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { suggestWords } from '../../src/domain/typing-words.js'
 import { person } from '../../src/typist/made-up-person.js'
-import { stranger } from '../api/enrolled.js'
-import { PATIENCE_MS } from '../patience.js'
+import { stranger } from './enrolled.js'
+import { PATIENCE_MS } from './patience.js'
 
 /** One answer, or the lack of one. */
 export interface Answer {

@@ -7,8 +7,8 @@ import { promisify } from 'node:util'
 import { startEmbedded } from '../../src/storage/postgres/embedded/embedded.js'
 import { findBinaries, launcher } from '../../src/storage/postgres/embedded/embedded-binaries.js'
 import { answers, freePort } from '../../src/storage/postgres/embedded/embedded-running.js'
-import { until } from '../patience.js'
 import { startChild } from '../servers/child.js'
+import { until } from './patience.js'
 
 /** A Redis server of a test, which may kill, halt and fill it. */
 export interface OwnRedis {

@@ -1,14 +1,14 @@
 import { inject } from 'vitest'
-import { DEMO_ORGANIZATION } from '../src/domain/organization.js'
-import { watchHealth } from '../src/flows/process/health.js'
-import { createStoreMetrics } from '../src/metrics/store-metrics.js'
-import { readConfig } from '../src/process/config.js'
-import { jsonLog } from '../src/process/log.js'
-import { administration, openStores } from '../src/wiring/open-stores.js'
-import { serveAll } from '../src/wiring/serve-all.js'
-import { startScoring } from '../src/wiring/start-scoring.js'
+import { DEMO_ORGANIZATION } from '../../src/domain/organization.js'
+import { watchHealth } from '../../src/flows/process/health.js'
+import { createStoreMetrics } from '../../src/metrics/store-metrics.js'
+import { readConfig } from '../../src/process/config.js'
+import { jsonLog } from '../../src/process/log.js'
+import { administration, openStores } from '../../src/wiring/open-stores.js'
+import { serveAll } from '../../src/wiring/serve-all.js'
+import { startScoring } from '../../src/wiring/start-scoring.js'
+import { freshDatabase } from '../servers/database.js'
 import { holdsToContract, type TestedApi } from './contract.js'
-import { freshDatabase } from './servers/database.js'
 
 export interface Answer {
   readonly status: number
