@@ -85,6 +85,7 @@ async function run() {
     process.execPath,
     [
       ...[join(root, 'node_modules/vitest/vitest.mjs'), 'run', '--config', 'test/trust/vitest.config.ts'],
+      ...['--project', 'short', '--project', 'long'],
       ...['--reporter=default', '--reporter=json', `--outputFile.json=${report}`, ...files],
     ],
     {
