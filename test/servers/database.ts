@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { inject } from 'vitest'
 import { connectPostgres, type Database } from '../../src/storage/postgres/connection/client.js'
+import { until } from '../harness/patience.js'
 
 export interface FreshDatabase {
   readonly url: string
@@ -29,23 +30,24 @@ export function sharedDatabase() {
   return shared
 }
 
-/** Transient errors: another test copies the template, or autovacuum works in the database that is dropped. */
+/** Transient errors: another run copies the template, or autovacuum works in the database that is dropped. */
 const PASSING = ['55006', '42501']
 
-/** Runs a statement and retries it after a transient error. */
+/** Runs a statement, after those of other workers, because a copy refuses a template in use. Repeats it after a transient error. */
 async function administer(statement: string): Promise<void> {
   const client = new pg.Client({ connectionString: inject('databaseUrl') })
   await client.connect()
+  const isDone = () =>
+    client.query(statement).then(
+      () => true,
+      (error: { code?: string }) => {
+        if (!PASSING.includes(error.code ?? '')) throw error
+        return false
+      },
+    )
   try {
-    for (let tries = 1; ; tries += 1) {
-      try {
-        await client.query(statement)
-        return
-      } catch (error) {
-        if (!PASSING.includes((error as { code?: string }).code ?? '') || tries === 50) throw error
-        await client.query('select pg_sleep(0.1)')
-      }
-    }
+    await client.query('select pg_advisory_lock(1)')
+    await until(isDone)
   } finally {
     await client.end()
   }
