@@ -122,7 +122,7 @@ describe('the window of a refusal', () => {
   it.each([
     ['the rest of the lock of typing, if the code is open', typingLocked, 'typing-locked', 'security_code', 30],
     ['the rest of the lock of codes, if typing is open', codeLocked, 'code-locked', 'biometric', 15 * 60],
-    ['no wait if the session alone is used up', typingLocked, 'session-used-up', 'security_code', 0],
+    ['no wait if the session alone is used up', codeLocked, 'session-used-up', 'biometric', 0],
     ['no wait if no time ends the lock', failures(50, 'biometric'), 'typing-locked', 'security_code', null],
   ] as const)('says %s', (_, { counters, now }, because, mode, retryAfterSeconds) => {
     const inputs = { ...base, counters, now }
