@@ -4,7 +4,6 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -14,6 +13,7 @@ import { prepare } from './prepare.mjs'
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const command = process.argv.slice(2)
 prepare()
+const { freePort } = await import('../build/src/storage/postgres/embedded/embedded-running.js')
 
 const KEYSTRIDE_DATA = mkdtempSync(join(tmpdir(), 'keystride-walk-'))
 const demo = join(KEYSTRIDE_DATA, 'demo.json')
@@ -57,13 +57,4 @@ async function serves() {
     await delay(100)
   }
   throw new Error('the service ended before it served')
-}
-
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address()
-  server.close()
-  await once(server, 'close')
-  return port
 }
