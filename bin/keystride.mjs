@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 // The administration command.
+import './node-version.mjs'
 import { prepare } from './prepare.mjs'
 
 prepare()

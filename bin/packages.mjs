@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // `node bin/packages.mjs NAME ...`: builds packages that customers install, each into its dist: modules by esbuild, types by tsc.
 import { execFileSync } from 'node:child_process'
-import { copyFileSync, cpSync, rmSync } from 'node:fs'
+import { copyFileSync, cpSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
@@ -38,11 +38,22 @@ for (const name of process.argv.slice(2)) {
   if (name === 'client') node('bin/client-schema.mjs')
   node('node_modules/typescript/bin/tsc', '-p', at('tsconfig.json'))
   for (const bundle of PACKAGES[name]) await build({ ...bundle, logLevel: 'warning' })
+  await buildCommonJs(name, at('dist'))
   // npm packs a licence from the package's own folder only.
   copyFileSync(join(root, 'LICENSE'), at('LICENSE'))
   if (name === 'recorder') serveElement()
   // Single sign-on calls the core API through it.
   if (name === 'client') copyFileSync(at('dist/client.js'), join(root, 'build/client.js'))
+}
+
+/** The entries and the types again, for `require` where Node loads no ES modules by it (before 20.19). */
+async function buildCommonJs(name, dist) {
+  const outdir = join(dist, 'cjs')
+  const types = readdirSync(dist, { recursive: true }).filter((file) => file.endsWith('.d.ts'))
+  for (const { splitting: _, entryPoints, ...bundle } of PACKAGES[name])
+    await build({ ...bundle, entryPoints: entryPoints.slice(0, 1), outdir, format: 'cjs', logLevel: 'warning' })
+  for (const file of types) cpSync(join(dist, file), join(outdir, file))
+  writeFileSync(join(outdir, 'package.json'), '{ "type": "commonjs" }\n')
 }
 
 function node(script, ...args) {

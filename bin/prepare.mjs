@@ -1,5 +1,6 @@
 // Makes a checkout ready to run: installs the packages of the lockfile and builds every product of STEPS. Does nothing if nothing
 // has changed, and in an installed package, which ships its build.
+import './node-version.mjs'
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'

@@ -1,14 +1,6 @@
 #!/usr/bin/env node
-// `npm start`: installs, builds and starts the service. On the embedded PostgreSQL, it offers a demo of single sign-on.
-import { fork } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
-import { prepare } from './prepare.mjs'
+// `npm start`: installs, builds and starts the service.
+import './node-version.mjs'
 
-prepare()
-const { env } = process
-const { start } = await import('../build/src/main.js')
-await start(env)
-// Tests and benches start this script without npm, for the service alone; a process with a parent serves for a supervisor.
-const forPeople = env.npm_lifecycle_event === 'start' && process.send === undefined
-if (forPeople && !env.DATABASE_URL && !env.DATABASE_URL_FILE && !env.SSO_FILE)
-  fork(fileURLToPath(new URL('sso-demo.mjs', import.meta.url)))
+// Not a static import: an old Node would fail to load it before the line above runs.
+void import('./serve.mjs')

@@ -4,6 +4,7 @@ import { ExpectedFault } from './domain/expected-fault.js'
 import { DEMO_ORGANIZATION } from './domain/organization.js'
 import { requireKeys } from './flows/organization/encryption-keys.js'
 import { type Health, watchHealth } from './flows/process/health.js'
+import { httpServerOf, loadProvider, type Provider } from './http/provider.js'
 import { type Apart, serveApart } from './http/serve-apart.js'
 import { createStoreMetrics } from './metrics/store-metrics.js'
 import { type Config, ConfigError, readConfig } from './process/config.js'
@@ -74,6 +75,7 @@ async function runFronts(config: Config, log: Logger, stopping: Stopping): Promi
   // Checked here too: otherwise each serving process would report the same problem.
   await requireKeys(stores)
   const { processes, host, port, metricsAt } = config
+  const provider = loadProvider(config.httpServer)
   const [file, ...args] = process.argv.slice(1)
   if (file === undefined) throw new Error('cannot start the serving processes: argv names no file')
   let apart: Apart | null = null
@@ -84,6 +86,7 @@ async function runFronts(config: Config, log: Logger, stopping: Stopping): Promi
     processes,
     host,
     port,
+    httpServer: provider.sha256 === null ? 'node' : 'uws',
     log: (message, facts) => log.error(facts, message),
     // A signal may come while they start.
     onStop: (stop) =>
@@ -98,8 +101,8 @@ async function runFronts(config: Config, log: Logger, stopping: Stopping): Promi
   }
   if (config.roles.includes('sso'))
     sso = await serveSsoHere(config, stores, createOutageLog(log, config.storePatience), stopping)
-  const greeted = await greet(config, stores, fronts.port)
-  log.info({ port: fronts.port, processes, version: version(), ...greeted }, 'serving')
+  const greeted = await greet(config, stores, fronts.port, provider)
+  log.info({ port: fronts.port, processes, version: version(), http: httpServerOf(provider), ...greeted }, 'serving')
 }
 
 /**
@@ -143,9 +146,9 @@ async function serveHere(config: Config, log: Logger, stopping: Stopping, front:
     const sso = await serveSsoHere(config, stores, outages, stopping, health)
     stopping.onStop(() => sso.close())
   }
-  const greeted = front === null ? await greet(config, stores, server.port) : {}
+  const greeted = front === null ? await greet(config, stores, server.port, server.provider) : {}
   front?.serving()
-  log.info({ port: server.port, version: version(), uws: server.uws, ...greeted }, 'serving')
+  log.info({ port: server.port, version: version(), http: httpServerOf(server.provider), ...greeted }, 'serving')
 }
 
 /** Single sign-on in a process of its own. */
@@ -245,7 +248,7 @@ function stopOnSignal(log: Logger, leadMs: number, moreMs: number) {
  * Greets the operator: prints the addresses as text, or returns them as fields where every line is JSON. The first start on the
  * embedded PostgreSQL creates a demo organization.
  */
-async function greet(config: Config, stores: Stores, port: number): Promise<object> {
+async function greet(config: Config, stores: Stores, port: number, provider: Provider): Promise<object> {
   const { publicUrl } = config
   const flows = administration(stores)
   const content = (apikey: string) =>
@@ -260,6 +263,8 @@ async function greet(config: Config, stores: Stores, port: number): Promise<obje
   )
   if (isJson(config.logFormat)) return greetingFields({ config, organizations })
   const command = commandAt(process.argv[1] ?? '')
-  process.stdout.write(`${greeting({ config, port, apikey: demo?.apikey ?? null, organizations, command })}\n`)
+  process.stdout.write(
+    `${greeting({ config, port, provider, apikey: demo?.apikey ?? null, organizations, command })}\n`,
+  )
   return {}
 }

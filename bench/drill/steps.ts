@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { table } from '../../src/cli/table.js'
-import { type Machine, machine } from '../shared/machine.js'
+import { type ServingMachine, servingMachine } from '../shared/machine.js'
 import { benchOptions } from '../shared/options.js'
 import { openStage, type Stage } from './stage.js'
 
@@ -23,7 +23,7 @@ interface Report {
   /** Why the drill ended between two steps; null if it did not. */
   readonly error: string | null
   readonly steps: readonly Step[]
-  readonly machine: Machine
+  readonly machine: ServingMachine
   readonly at: string
 }
 
@@ -43,7 +43,7 @@ const SOME_PATTERNS = 1000
 export async function runDrill({ name, help, run }: Drill): Promise<void> {
   const { numbers, files } = benchOptions(name, help, { patterns: SOME_PATTERNS }, ['json'], 'drill')
   const steps: Step[] = []
-  const facts = machine()
+  const facts = servingMachine()
   const say = (line: string) => process.stderr.write(`${line}\n`)
   const stage = await openStage(say)
   for (const signal of ['SIGINT', 'SIGTERM'] as const)

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { table } from '../../src/cli/table.js'
 import { closeOnSignal, deploy } from '../shared/deployment.js'
-import { machine } from '../shared/machine.js'
+import { servingMachine } from '../shared/machine.js'
 import { benchOptions, runBench } from '../shared/options.js'
 import type { Spread } from '../shared/spread.js'
 import { measureKeys } from './keys.js'
@@ -40,7 +40,7 @@ await runBench('growth', async () => {
     calls: 100,
   }
   const { numbers: options, files } = benchOptions('growth', HELP, defaults, ['json', 'html'])
-  const facts = machine()
+  const facts = servingMachine()
   const say = (line: string) => process.stderr.write(`${line}\n`)
   say('references and keys ...')
   const keys = measureKeys(options.rounds)

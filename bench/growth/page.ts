@@ -1,6 +1,6 @@
 import { escaped, type Line, plot } from '../load/plot.js'
 import { STYLE } from '../load/style.js'
-import type { Machine } from '../shared/machine.js'
+import type { ServingMachine } from '../shared/machine.js'
 import type { measureKeys } from './keys.js'
 import type { Resident } from './memory.js'
 import type { Grown } from './verifies.js'
@@ -11,7 +11,7 @@ interface Report {
   readonly people: readonly Grown[]
   readonly authentications: readonly Grown[]
   readonly typings: readonly Grown[]
-  readonly machine: Machine
+  readonly machine: ServingMachine
   readonly at: string
 }
 

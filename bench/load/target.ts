@@ -59,8 +59,7 @@ async function metricsOf(core: string, given: string | null): Promise<Pick<Targe
     if (given === null) return { httpProvider: null, metrics: null }
     throw new CannotTest(`--metrics: no metrics of the service at ${url}`)
   }
-  const labels = /^keystride_uws_provider_info\{(.*)\}/m.exec(text)?.[1] ?? ''
+  const labels = /^keystride_http_server_info\{(.*)\}/m.exec(text)?.[1] ?? ''
   const of = (name: string) => new RegExp(`(?:^|,)${name}="([^"]*)"`).exec(labels)?.[1]
-  const native = of('native') === 'true' ? 'native' : 'not native'
-  return { httpProvider: of('name') === undefined ? null : `${of('name')} ${of('version')} (${native})`, metrics: url }
+  return { httpProvider: of('name') === undefined ? null : `${of('name')} ${of('version')}`, metrics: url }
 }

@@ -6,7 +6,7 @@ import type { Generators } from '../ratio/generators.js'
 import { enroll, userRef } from '../ratio/people.js'
 import { mintIn, type unitsFor } from '../ratio/sessions.js'
 import type { Deployment, Running } from '../shared/deployment.js'
-import { type Machine, processorS, residentBytes } from '../shared/machine.js'
+import { processorS, residentBytes, type ServingMachine } from '../shared/machine.js'
 import { type Spread, spreadOf } from '../shared/spread.js'
 import type { PathMeasured } from './steps.js'
 
@@ -259,13 +259,13 @@ function costOf(used: readonly Used[]): RequestCost {
 export function costTable(
   { requests, bytes }: Awaited<ReturnType<typeof measureCosts>>,
   path: PathMeasured,
-  { cores, cpu, node, uws }: Machine,
+  { cores, cpu, node, http_server }: ServingMachine,
   presses: number,
 ): CapacityCosts {
   return CapacityCosts.parse({
     schema: 'keystride-costs/1',
     measured_at: new Date().toISOString().slice(0, 10),
-    machine: `${cores} x ${cpu}, Node ${node}, ${uws}`,
+    machine: `${cores} x ${cpu}, Node ${node}, ${http_server}`,
     scoring: 'inline',
     presses,
     requests,

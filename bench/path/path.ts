@@ -4,7 +4,7 @@ import { table } from '../../src/cli/table.js'
 import { startGenerators } from '../ratio/generators.js'
 import { unitsFor } from '../ratio/sessions.js'
 import { closeOnSignal, deploy } from '../shared/deployment.js'
-import { machine } from '../shared/machine.js'
+import { servingMachine } from '../shared/machine.js'
 import { benchOptions, runBench } from '../shared/options.js'
 import { costTable, measureCosts } from './costs.js'
 import { measureParts, partsTable } from './parts.js'
@@ -31,7 +31,7 @@ await runBench('path', async () => {
   const defaults = { rounds: 5, calls: 40, seconds: 2, people: 256, presses: 44, fronts: availableParallelism() }
   const { numbers: options, files } = benchOptions('path', HELP, defaults, ['json', 'costs'])
   const { fronts } = options
-  const facts = machine()
+  const facts = servingMachine()
   const say = (line: string) => process.stderr.write(`${line}\n`)
   const deployment = await deploy('Bench')
   closeOnSignal(deployment)

@@ -11,7 +11,7 @@ import { measurePath } from '../path/steps.js'
 import { startGenerators } from '../ratio/generators.js'
 import { unitsFor } from '../ratio/sessions.js'
 import { closeOnSignal, type Deployment, deploy, type Running } from '../shared/deployment.js'
-import { type Machine, machine } from '../shared/machine.js'
+import { type ServingMachine, servingMachine } from '../shared/machine.js'
 import { benchOptions, runBench } from '../shared/options.js'
 import { median } from '../shared/spread.js'
 
@@ -39,7 +39,7 @@ const MIX = ['--codes', '0', '--by-code', '0', '--enroll', '0', '--impostors', '
 await runBench('plan', async () => {
   const defaults = { rounds: 3, seconds: 5, people: 200, fronts: availableParallelism() }
   const { numbers: options, files } = benchOptions('plan', HELP, defaults)
-  const facts = machine()
+  const facts = servingMachine()
   const say = (line: string) => process.stderr.write(`${line}\n`)
   const deployment = await deploy('Bench')
   closeOnSignal(deployment)
@@ -86,7 +86,12 @@ interface PlanOptions {
 }
 
 /** Measures the table of costs on services that are stopped afterwards. */
-async function costsOf(deployment: Deployment, options: PlanOptions, facts: Machine, say: (line: string) => void) {
+async function costsOf(
+  deployment: Deployment,
+  options: PlanOptions,
+  facts: ServingMachine,
+  say: (line: string) => void,
+) {
   const { fronts } = options
   const start = (env: Record<string, string>) =>
     deployment.service({ processes: fronts, scoring: 'inline', redis: true, env })

@@ -1,5 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { readTypingPattern } from '../../src/domain/typing-pattern.js'
+import { type HttpServerChoice, loadProvider } from '../../src/http/provider.js'
+import { readConfig } from '../../src/process/config.js'
 import { encodeSample } from '../../src/scoring/sample.js'
 import { freePort } from '../../src/storage/postgres/embedded/embedded-running.js'
 import type { SessionStore } from '../../src/storage/session.js'
@@ -16,6 +18,8 @@ export interface RatioOptions {
   readonly seconds: number
   readonly people: number
   readonly fronts: number
+  /** An HTTP server of `HTTP_SERVER` to compare with that of all other services; null: no comparison. */
+  readonly provider: HttpServerChoice | null
 }
 
 /** The compared loads, which take turns. A name ends with the number of connections. */
@@ -29,6 +33,7 @@ export const TURNS = [
   'read_only_256',
   'verify_256',
   'verify_at_peer_rate',
+  'verify_by_provider_64',
 ] as const
 export type Turn = (typeof TURNS)[number]
 
@@ -71,14 +76,18 @@ export async function measureRatios(
 ): Promise<RatiosMeasured> {
   const { redisUrl, databaseUrl, apikey } = deployment
   if (redisUrl === null) throw new Error('no Redis: put redis-server on the PATH, or set REDIS_URL')
-  const { fronts, people } = options
-  say(`starting the service three times, ${fronts} readers, the peers ...`)
-  const service = (processes: number, redis: boolean) => deployment.service({ processes, scoring: 'inline', redis })
+  const { fronts, people, provider } = options
+  // Processes with `node:http` do not share a port.
+  const nReaders = loadProvider(readConfig(process.env).httpServer).sha256 === null ? 1 : fronts
+  say(`starting the service three times, ${nReaders} readers, the peers ...`)
+  const service = (processes: number, redis: boolean, env = {}) =>
+    deployment.service({ processes, scoring: 'inline', redis, env })
   const [two, one, plain] = [await service(fronts, true), await service(1, true), await service(fronts, false)]
+  const other = provider === null ? null : await service(1, true, { HTTP_SERVER: provider })
   // The readers share a port, which is not possible with a port that the system chooses on listen.
   const PORT = String(await freePort())
   const readers: Running[] = []
-  for (let i = 0; i < fronts; i++) readers.push(await deployment.program('ratio/read-only-server.js', { PORT }))
+  for (let i = 0; i < nReaders; i++) readers.push(await deployment.program('ratio/read-only-server.js', { PORT }))
   const peerOf = (file: string) =>
     deployment.program(file, {
       PROCESSES: String(fronts),
@@ -112,6 +121,7 @@ export async function measureRatios(
       readers,
       peer: [peer],
       spared: [spared],
+      other: other === null ? [] : [other],
     })
     return {
       turns,
@@ -143,9 +153,10 @@ type Kind = 'read' | 'verify' | 'peer' | 'spared'
 
 async function rounds(
   needs: Needs,
-  under: Record<'two' | 'one' | 'plain' | 'readers' | 'peer' | 'spared', readonly Running[]>,
+  under: Record<'two' | 'one' | 'plain' | 'readers' | 'peer' | 'spared' | 'other', readonly Running[]>,
 ): Promise<Record<Turn, Measured[]>> {
-  const { two, one, plain, readers, peer, spared } = under
+  const { two, one, plain, readers, peer, spared, other } = under
+  const taken = TURNS.filter((turn) => turn !== 'verify_by_provider_64' || other.length > 0)
   const { options, say, deployment, peerStores } = needs
   const { sessions } = deployment.stores
   const besides = deployment.withoutRedis.sessions
@@ -194,12 +205,13 @@ async function rounds(
       const rate = (done.peer_64.at(-1) ?? first.peer_64[0])?.per_s ?? 1
       return verify(two, FEW, sessions, rate, rate)
     },
+    verify_by_provider_64: () => verify(other, FEW, sessions, null, best('verify_64')),
   }
   say('a first round that is not counted ...')
-  for (const turn of TURNS) first[turn].push(await turns[turn]())
+  for (const turn of taken) first[turn].push(await turns[turn]())
   isFirst = false
   for (let round = 0; round < options.rounds; round++) {
-    for (const turn of TURNS) {
+    for (const turn of taken) {
       const found = await turns[turn]()
       done[turn].push(found)
       say(`round ${round + 1} of ${options.rounds}: ${turn} ${found.per_s}/s, p99 ${found.p99_ms} ms`)

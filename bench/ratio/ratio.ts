@@ -1,8 +1,9 @@
 import { writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
+import { HTTP_SERVERS, type HttpServerChoice } from '../../src/http/provider.js'
 import { scanOverParse } from '../path/scan-over-parse.js'
 import { closeOnSignal, deploy } from '../shared/deployment.js'
-import { machine } from '../shared/machine.js'
+import { servingMachine } from '../shared/machine.js'
 import { benchOptions, runBench } from '../shared/options.js'
 import { measureRatios } from './measure.js'
 import { ratioReport } from './report.js'
@@ -15,6 +16,8 @@ const HELP = `Performance of the verify path as ratios within one run on one mac
   --seconds N       measured seconds of each turn, after a warm-up of a quarter of that (3)
   --people N        enrolled people (512; more than connections, so that no person has two concurrent sign-ins)
   --fronts N        serving processes of each kind (the cores, at most two)
+  --provider NAME   also run one front with another HTTP server, uws or node, and give its rate over that of one front
+                    (provider_over_own); HTTP_SERVER sets the server of all others
   --json FILE       also write the report to a file
 
 Starts PostgreSQL, Redis, the service (two fronts, one front, two without Redis, all scoring inline), the body-read-only
@@ -22,10 +25,17 @@ bound and two conventional peers, enrolls people, and generates the load on the 
 the meaning and limits of each figure. Needs redis-server on the PATH, or REDIS_URL.
 `
 
+function providerOf(name: string | undefined): HttpServerChoice | null {
+  const found = HTTP_SERVERS.find((one) => one === name)
+  if (name === undefined || found !== undefined) return found ?? null
+  throw new Error(`--provider: expected one of ${HTTP_SERVERS.join(', ')}, got ${name}`)
+}
+
 await runBench('ratio', async () => {
   const defaults = { rounds: 5, seconds: 3, people: 512, fronts: Math.min(2, availableParallelism()) }
-  const { numbers: options, files } = benchOptions('ratio', HELP, defaults)
-  const facts = machine()
+  const { numbers, files } = benchOptions('ratio', HELP, defaults, ['json', 'provider'])
+  const options = { ...numbers, provider: providerOf(files.provider) }
+  const facts = servingMachine()
   const say = (line: string) => process.stderr.write(`${line}\n`)
   const deployment = await deploy('Bench')
   closeOnSignal(deployment)

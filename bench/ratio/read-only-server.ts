@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { loadProvider } from '../../src/http/provider.js'
 import { routesFor } from '../../src/http/route.js'
 import { serve } from '../../src/http/server.js'
+import { readConfig } from '../../src/process/config.js'
 import { jsonLog } from '../../src/process/log.js'
 
 /**
@@ -26,7 +27,7 @@ const read = routesFor<null>()({
 
 let requests = 0
 const server = await serve({
-  uws: loadProvider().uws,
+  uws: loadProvider(readConfig(process.env).httpServer).uws,
   apis: [{ basePath: '/core', scope: 'core', title: 'read only', routes: [read] }],
   plain: [],
   authenticate: async () => ({ organizationId: 'o', keyId: '', scopes: ['core'] }),

@@ -1,5 +1,5 @@
 import type { scanOverParse } from '../path/scan-over-parse.js'
-import type { Machine } from '../shared/machine.js'
+import type { ServingMachine } from '../shared/machine.js'
 import { median, type Spread, spreadOf } from '../shared/spread.js'
 import type { Measured } from './generators.js'
 import { type RatioOptions, type RatiosMeasured, TURNS, type Turn } from './measure.js'
@@ -15,7 +15,7 @@ export function ratioReport(
   measured: RatiosMeasured,
   scan: ReturnType<typeof scanOverParse>,
   options: RatioOptions,
-  machine: Machine,
+  machine: ServingMachine,
 ) {
   const { turns } = measured
   const ratios = {
@@ -27,6 +27,9 @@ export function ratioReport(
     embedded_over_redis: over(turns.verify_without_redis_64, turns.verify_64, perSecond),
     p99_over_peer_at_its_highest_rate: over(turns.verify_at_peer_rate, turns.peer_64, ({ p99_ms }) => p99_ms),
   }
+  const by = turns.verify_by_provider_64.length > 0 && {
+    provider_over_own: over(turns.verify_by_provider_64, turns.verify_one_front_64, perSecond),
+  }
   const middle = (spread: Spread) => spread.median
   return {
     verify_over_read_only_64: middle(ratios.verify_over_read_only_64),
@@ -37,6 +40,7 @@ export function ratioReport(
     two_over_one: middle(ratios.two_over_one),
     embedded_over_redis: middle(ratios.embedded_over_redis),
     p99_over_peer_at_its_highest_rate: middle(ratios.p99_over_peer_at_its_highest_rate),
+    ...(by && { provider_over_own: middle(by.provider_over_own) }),
     idle_cpu_percent: measured.idleCpuPercent,
     bars: barsOf({
       ...Object.fromEntries(Object.entries(ratios).map(([name, { median: value }]) => [name, value])),
@@ -44,9 +48,11 @@ export function ratioReport(
       ...(measured.idleCpuPercent === null ? {} : { idle_cpu_percent: measured.idleCpuPercent }),
     }),
     by_processor_time: byProcessorTime(turns),
-    spread: ratios,
+    spread: { ...ratios, ...by },
     scan,
-    turns: Object.fromEntries(TURNS.map((turn) => [turn, turnReport(turns[turn])])),
+    turns: Object.fromEntries(
+      TURNS.filter((turn) => turns[turn].length > 0).map((turn) => [turn, turnReport(turns[turn])]),
+    ),
     body_bytes: measured.body_bytes,
     resident_bytes: measured.resident,
     ...options,
@@ -90,6 +96,9 @@ function byProcessorTime(turns: RatiosMeasured['turns']) {
     verify_over_read_only_256: share('verify_256', 'read_only_256'),
     verify_over_peer: share('verify_64', 'peer_64'),
     verify_over_spared_peer: share('verify_64', 'spared_peer_64'),
+    ...(turns.verify_by_provider_64.length > 0 && {
+      provider_over_own: share('verify_by_provider_64', 'verify_one_front_64'),
+    }),
   }
 }
 

@@ -1,28 +1,35 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { availableParallelism, cpus, totalmem } from 'node:os'
-import { loadProvider } from '../../src/http/provider.js'
+import { httpServerOf, loadProvider } from '../../src/http/provider.js'
+import { readConfig } from '../../src/process/config.js'
 
 /** The machine of a bench, in every report. */
-export interface Machine {
+interface Machine {
   readonly cpu: string
   readonly cores: number
   readonly memory_gib: number
   readonly node: string
-  readonly uws: string
 }
 
-/** Throws if the native uWebSockets.js does not load: the bench would measure the fallback instead. */
+/** The machine of a bench that measures HTTP. */
+export interface ServingMachine extends Machine {
+  /** The HTTP server of the measured services. */
+  readonly http_server: string
+}
+
 export function machine(): Machine {
-  const { name, version, native } = loadProvider({ named: process.env.UWS_PROVIDER })
-  if (!native) throw new Error('a bench needs the native uWebSockets.js, not the fallback')
   return {
     cpu: cpus()[0]?.model.trim() ?? 'unknown',
     cores: availableParallelism(),
     memory_gib: Math.round(totalmem() / 2 ** 30),
     node: process.version,
-    uws: `${name}@${version}`,
   }
 }
+
+export const servingMachine = (): ServingMachine => ({
+  ...machine(),
+  http_server: httpServerOf(loadProvider(readConfig(process.env).httpServer)),
+})
 
 /** Linux reports processor time in hundredths of a second, independent of the kernel's tick (`man 5 proc`, USER_HZ). */
 const TICKS_A_SECOND = 100

@@ -5,7 +5,7 @@ import { bodyOf, enroll, userRef } from '../ratio/people.js'
 import { mintIn, unitsFor } from '../ratio/sessions.js'
 import { closeOnSignal, type Deployment, deploy, type Running } from '../shared/deployment.js'
 import { type Connection, openConnection, request } from '../shared/drive.js'
-import { machine } from '../shared/machine.js'
+import { servingMachine } from '../shared/machine.js'
 import { benchOptions, runBench } from '../shared/options.js'
 import { median, type Spread, spreadOf } from '../shared/spread.js'
 
@@ -44,7 +44,7 @@ interface Start {
 await runBench('start', async () => {
   const defaults = { starts: 10, verifies: 3000, fronts: 1, presses: 31 }
   const { numbers: options, files } = benchOptions('start', HELP, defaults, ['json'])
-  const facts = machine()
+  const facts = servingMachine()
   const deployment = await deploy('Bench')
   closeOnSignal(deployment)
   try {

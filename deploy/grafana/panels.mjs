@@ -410,11 +410,11 @@ const versions = [
     [`max by (schema, functions, server) (${of('keystride_schema_info')})`, ''],
   ],
   [
-    'uWebSockets.js',
+    'HTTP server',
     'short',
-    'The build that serves and its hash: compare it with docs/supply-chain.md.',
+    'uWebSockets.js with the hash of its binary, or node:http, which costs more processor time (docs/operations.md).',
     { table: true },
-    [`count by (name, version, native, sha256) (${of('keystride_uws_provider_info')})`, ''],
+    [`count by (name, version, sha256) (${of('keystride_http_server_info')})`, ''],
   ],
   [
     'Clock skew',

@@ -70,7 +70,7 @@ export const PLACES = {
   TRACES_RATIO: both(setting()),
   LOG_LEVEL: both(setting()),
   LOG_FORMAT: { systemd: setting(), kubernetes: fixed('json') },
-  UWS_PROVIDER: { systemd: setting(), kubernetes: absent('the image has the bundled packages only') },
+  HTTP_SERVER: both(setting()),
 }
 
 /** Examples that the comments of the settings show. */

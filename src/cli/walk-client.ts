@@ -48,6 +48,8 @@ export function walkClient(url: string, apikey: string): Ask {
     const row = rowNamed(api, route)
     const address = new URL(`${url}/${api}${pathOf(row, path)}`)
     for (const [name, value] of Object.entries(query)) address.searchParams.set(name, value)
+    // The APIs read `+` as a plus sign.
+    address.search = address.search.replaceAll('+', '%20')
     const answer = await fetch(address, {
       method: row.method.toUpperCase(),
       headers: {

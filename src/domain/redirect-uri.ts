@@ -31,7 +31,14 @@ export function completedUri(address: string): string {
   const url = new URL(address)
   if (!url.searchParams.has('status'))
     return `${address}${url.search === '' ? withoutMark(address) : '&'}status=completed`
-  url.searchParams.set('status', 'completed')
+  // Piece by piece, because `searchParams` would write the other parameters anew, with a space as `+`.
+  const pieces = url.search.slice(1).split('&')
+  const isStatus = (piece: string) => new URLSearchParams(`&${piece}`).has('status')
+  const first = pieces.findIndex(isStatus)
+  url.search = pieces
+    .map((piece, i) => (i === first ? 'status=completed' : piece))
+    .filter((piece, i) => i === first || !isStatus(piece))
+    .join('&')
   return url.href
 }
 

@@ -6,10 +6,7 @@ const statusLines: Readonly<Record<number, string>> = Object.fromEntries(
   Object.entries(STATUS_CODES).map(([status, words]) => [status, `${status} ${words ?? ''}`]),
 )
 
-/**
- * Writes an answer. True: it was a HEAD whose connection the caller must close. uWebSockets.js 20.30 never counts
- * `endWithoutBody` as an answer and leaves the connection unusable, so HEAD announces the length and sends no body.
- */
+/** Writes an answer. To HEAD it announces the length of the body, and sends none. */
 export function writeAnswer<S>(
   { res, method, requestId }: RequestContext<S>,
   status: number,
@@ -17,8 +14,7 @@ export function writeAnswer<S>(
   body: string | Uint8Array,
   headers: Readonly<Record<string, string>>,
   close: boolean,
-): boolean {
-  const headBytes = method === 'head' ? Buffer.byteLength(body) : 0
+): void {
   res.cork(() => {
     res.writeStatus(statusLines[status] ?? `${status} Unknown`)
     res.writeHeader('content-type', contentType)
@@ -26,10 +22,9 @@ export function writeAnswer<S>(
     res.writeHeader('x-content-type-options', 'nosniff')
     if (headers['cache-control'] === undefined) res.writeHeader('cache-control', 'no-store')
     for (const name in headers) res.writeHeader(name, headers[name] ?? '')
-    if (headBytes > 0) res.writeHeader('connection', 'close').tryEnd('', headBytes)
+    if (method === 'head') res.endWithoutBody(Buffer.byteLength(body), close)
     else res.end(body, close)
   })
-  return headBytes > 0
 }
 
 /** Throws for a control character in a header value, which would split the answer. The bug is in the service, and ends as a 500. */

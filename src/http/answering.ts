@@ -114,7 +114,7 @@ export function createAnswering<S>(
       finish(context, status)
       return
     }
-    const close = context.close || closing || context.method === 'head' || endsConnection(context)
+    const close = context.close || closing || endsConnection(context)
     context.intake?.end('aborted')
     if (close || context.round === rounds.latest())
       setImmediate(() => write(context, status, contentType, body, all, close))
@@ -130,9 +130,8 @@ export function createAnswering<S>(
     close: boolean,
   ): void {
     if (context.aborted) return
-    const closesHead = writeAnswer(context, status, contentType, body, headers, close)
+    writeAnswer(context, status, contentType, body, headers, close)
     finish(context, status)
-    if (closesHead) context.res.close()
   }
 
   function finish(context: RequestContext<S>, status: number): void {

@@ -52,7 +52,7 @@ const LOOP_BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5,
 
 /**
  * Metrics of one server in a registry of its own: requests and their latency by API, route template, method and status
- * class; the build; the uWebSockets.js in use; the process. Labels come from the route table and from closed sets, so that
+ * class; the build; the HTTP server in use; the process. Labels come from the route table and from closed sets, so that
  * clients cannot add label values. Status class `aborted`: the client left before its answer.
  */
 export function createMetrics(needs: MetricsNeeds): Metrics {
@@ -61,12 +61,16 @@ export function createMetrics(needs: MetricsNeeds): Metrics {
   for (const { name } of registry.getMetricsAsArray())
     if (LOOP_DELAYS.test(name) || MISNAMED.test(name)) registry.removeSingleMetric(name)
   info(registry, 'keystride_build_info', 'The running build', { version: needs.version, node: process.versions.node })
-  info(registry, 'keystride_uws_provider_info', 'The uWebSockets.js in use, and whether it is native', {
-    name: needs.provider.name,
-    version: needs.provider.version,
-    native: String(needs.provider.native),
-    sha256: needs.provider.sha256 ?? '',
-  })
+  info(
+    registry,
+    'keystride_http_server_info',
+    'The HTTP server in use: uWebSockets.js with its SHA-256, or node:http',
+    {
+      name: needs.provider.name,
+      version: needs.provider.version,
+      sha256: needs.provider.sha256 ?? '',
+    },
+  )
   const { shed, loopDelay } = loadMetrics(registry)
   return {
     add(metrics) {

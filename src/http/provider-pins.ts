@@ -1,7 +1,7 @@
 /**
- * SHA-256 of every linux, darwin and win32 (x64, arm64) binary in the two npm republications of uWebSockets.js, by
- * `platform_arch_abi`. Computed from the packages that package-lock.json installs (`sha256sum *.node`). The service does not
- * start if package.json names another version without a change here.
+ * SHA-256 of every linux, darwin and win32 (x64, arm64) binary in the npm republication of uWebSockets.js, by
+ * `platform_arch_abi`. Computed from the package that package-lock.json installs (`sha256sum *.node`). A binary of another
+ * version is not loaded without a change here.
  */
 export const pinnedBinaries: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   '@btc-vision/uwebsockets.js': {
@@ -25,22 +25,5 @@ export const pinnedBinaries: Readonly<Record<string, Readonly<Record<string, str
     win32_x64_127: 'e8dbaf78d65aece0c8c2e11e8ee0a1e40323bf857b4c85106d5e4d21c67c0168',
     win32_x64_137: 'b4f8fb7e3a593f32cecef9faaf2b0242e89e224120226cfc00a20bfd33b06927',
     win32_x64_141: 'e7779c5fd33bef5d313fc2ec9c34b7636c16c2d4a2f3bcd17d3cd6c9143bdc98',
-  },
-  '@trufflesuite/uws-js-unofficial': {
-    darwin_arm64_108: '3e5d284ef20c3a641e3e1e4571f983d56869fb5cc8c037242c3edc6e83d4d86b',
-    darwin_arm64_115: '2a3aff854929518a3bc066527340ab0fc47c970cda4cdbb86f5d65b03ee83885',
-    darwin_arm64_93: 'cbf5a7dd9270b57044e5d4439d64cc3073067be3a29578ddb4e2c84417ec851e',
-    darwin_x64_108: '35bf16c62269afbafc6c91c06b9c3e690bdba7357b2ce0e2c34bc37f8c053a38',
-    darwin_x64_115: 'cdb95fb0b602155506b5430791c0dce4341ec1268ff23bdace8f1c77e306e4f7',
-    darwin_x64_93: 'a173ecd15cff580dcc63bb173d7ee0370b2dee9e573a3bd1ddf1ebc67f69a379',
-    linux_arm64_108: '44f342406e3d2378a195b322d8b19ee0a766e33a19e6db424914a0b02eb05190',
-    linux_arm64_115: 'fa46518766a985c6a79daef039f40cccd8e98e9a288f2ceaf31a0a18901bbfd5',
-    linux_arm64_93: '9262dcb6a48abf7927ed9e0af590ee953c8823af5e16108b56f6c2cce070ac64',
-    linux_x64_108: 'a2d801a6ff997af0f6ee079abd1d5f8ae74f355c91f106e985e74876a78d34d9',
-    linux_x64_115: 'f158fb441f7e2e37b3ab9a56782fe37f4c0d33b5cd32e96ee5c0120ce7db7ced',
-    linux_x64_93: 'cc7f24ca9321fa29a9f1be0fa000c1d868d189bd300a16812b5cce0c147a27d6',
-    win32_x64_108: 'b31ee017129b11990e8b45f1feeda5caf6cdab386e6c4f4a6432495b8404b9fd',
-    win32_x64_115: '6dd62494c776ba94a1265969caaa1cc88d02a9a3efb14ef35ef2a1215393cdd9',
-    win32_x64_93: '5831a8c685bef8a155b7cc05894567cf9095fca4ac5f034dfea23302ac653f41',
   },
 }

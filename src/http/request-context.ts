@@ -4,9 +4,9 @@ import type { DeprecatedCall } from './deprecation.js'
 import type { BodyIntake } from './intake/body-intake.js'
 import type { BodyFraming } from './intake/request-head.js'
 import type { Place } from './place.js'
-import type { UwsResponse } from './provider.js'
 import type { Lane } from './route.js'
 import type { Answered } from './server-types.js'
+import type { UwsResponse } from './uws.js'
 
 /**
  * The rest of a refused body, up to this size, is read and dropped, so that the client can read its answer and keep its

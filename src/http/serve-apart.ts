@@ -11,8 +11,8 @@ export interface Apart {
 const TIMEOUT_MS = 5_000
 
 /**
- * Serves the probes on a port of their own, `METRICS_PORT`, with Node's HTTP server: a supervisor does not load
- * uWebSockets.js. Throws an `ExpectedFault` if it cannot listen on the address.
+ * Serves the probes on a port of their own, `METRICS_PORT`, with Node's HTTP server: a supervisor serves
+ * nothing else. Throws an `ExpectedFault` if it cannot listen on the address.
  */
 export async function serveApart(probes: readonly Probe[], at: { host: string; port: number }): Promise<Apart> {
   const byPath = new Map(probes.map((probe) => [probe.path, probe]))

@@ -1,7 +1,7 @@
 import type { KeyScope, Scope } from '../domain/organization.js'
 import type { Admission } from './admission.js'
-import type { UwsModule } from './provider.js'
 import type { CountedAs, Lane, Route } from './route.js'
+import type { UwsModule } from './uws.js'
 
 /** One API: its routes under a base path, and the scope that a key needs for them. */
 export interface Api<S> {

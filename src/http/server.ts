@@ -4,10 +4,10 @@ import { createAnswering } from './answering.js'
 import { handleRequest } from './handle-request.js'
 import { copyHeaders } from './intake/request-head.js'
 import { routerOf } from './place.js'
-import type { UwsApp, UwsListenSocket, UwsRequest, UwsResponse } from './provider.js'
 import type { RequestContext } from './request-context.js'
 import type { ServerState } from './server-state.js'
 import type { CloseLimits, Server, ServerNeeds } from './server-types.js'
+import type { UwsApp, UwsListenSocket, UwsRequest, UwsResponse } from './uws.js'
 
 /** Memory of bodies that arrive in pieces, for all connections together: 256 of the largest. */
 const slowBytesMax = 128 * 1024 * 1024
@@ -68,6 +68,10 @@ async function listen<S>(app: UwsApp, { uws, host, port, exclusivePort = true }:
   return socket
 }
 
+/** In lower case, as routes have it. Methods are case-sensitive: one with small letters stays apart, and no path has it. */
+const methodOf = (method: string): string =>
+  method === method.toUpperCase() ? method.toLowerCase() : method.toUpperCase()
+
 /** Copies the request, which is valid only during this call, and begins to handle it. */
 function accept<S>(server: ServerState<S>, res: UwsResponse, req: UwsRequest): void {
   const { answering } = server
@@ -78,7 +82,7 @@ function accept<S>(server: ServerState<S>, res: UwsResponse, req: UwsRequest): v
     res,
     requestId: server.needs.newRequestId(),
     startedAt: performance.now(),
-    method: req.getMethod(),
+    method: methodOf(req.getCaseSensitiveMethod()),
     headers: copy.headers,
     place: null,
     params: {},

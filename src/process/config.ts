@@ -7,6 +7,7 @@ import { DEFAULT_TARGETS, type ProfileTargets } from '../domain/biometric-status
 import { CONTEXT_INDICATORS, type ContextIndicator } from '../domain/context/signal.js'
 import { burstOf, type KeyRate, NO_RATE } from '../domain/key-rate.js'
 import { check, fieldPath } from '../domain/validation/validation.js'
+import { HTTP_SERVERS, type HttpServerChoice } from '../http/provider.js'
 import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from './log.js'
 
 const PROCESSES_MAX = 64
@@ -136,8 +137,12 @@ const Environment = z.object({
     .enum(['on', 'off'])
     .default('on')
     .describe('whether profiles learn from clean sign-ins; off also ignores learned references'),
-  GEOIP_DB: file.describe('MMDB file with locations (fields of GeoLite2 City); unset: location signals are null'),
-  ASN_DB: file.describe('MMDB file with networks (fields of GeoLite2 ASN); unset: the network operator is null'),
+  GEOIP_DB: file.describe(
+    'MMDB file with locations, of a type City or Enterprise such as GeoLite2-City; unset: location signals are null',
+  ),
+  ASN_DB: file.describe(
+    'MMDB file with networks, of a type ASN such as GeoLite2-ASN; unset: the network operator is null',
+  ),
   ANONYMIZERS: file.describe(
     'file with address ranges of anonymizers, one per line; unset: the anonymizer signal is null',
   ),
@@ -218,11 +223,10 @@ const Environment = z.object({
     .describe("share of the requests that are traced, 0 to 1; a caller's own trace keeps its caller's decision"),
   LOG_LEVEL: z.enum(LOG_LEVELS).default('info').describe('lowest level to log'),
   LOG_FORMAT: z.enum(LOG_FORMATS).default('auto').describe('json, text, or auto: text on a terminal, JSON elsewhere'),
-  UWS_PROVIDER: z
-    .string()
-    .min(1)
-    .optional()
-    .describe('package to load uWebSockets.js from, in place of the bundled ones'),
+  HTTP_SERVER: z
+    .enum(HTTP_SERVERS)
+    .default('auto')
+    .describe('uws: uWebSockets.js; node: the slower server of Node.js; auto: uws where its binary loads, else node'),
 })
 
 export interface Config {
@@ -272,7 +276,7 @@ export interface Config {
   readonly traces: { readonly endpoint: string; readonly ratio: number } | null
   readonly logLevel: LogLevel
   readonly logFormat: LogFormat
-  readonly uwsProvider: string | null
+  readonly httpServer: HttpServerChoice
 }
 
 /** One line for each invalid variable: the expected form, never the value. */
@@ -368,7 +372,7 @@ function configOf(settings: Settings): Config {
         : { endpoint: settings.TRACES_ENDPOINT, ratio: settings.TRACES_RATIO },
     logLevel: settings.LOG_LEVEL,
     logFormat: settings.LOG_FORMAT,
-    uwsProvider: settings.UWS_PROVIDER ?? null,
+    httpServer: settings.HTTP_SERVER,
   }
 }
 

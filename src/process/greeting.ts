@@ -1,10 +1,12 @@
 import { join } from 'node:path'
+import { httpServerOf, NODE_COST, type Provider } from '../http/provider.js'
 import type { Config } from './config.js'
 import { version } from './version.js'
 
 interface Greeted {
   readonly config: Config
   readonly port: number
+  readonly provider: Provider
   /** The key that this start has created; it is printed only once. Null if none. */
   readonly apikey: string | null
   /** Number of organizations. */
@@ -32,13 +34,14 @@ export function greetingFields({ config, organizations }: Pick<Greeted, 'config'
 export const demoFile = ({ dataFolder }: Pick<Config, 'dataFolder'>): string => join(dataFolder, 'demo.json')
 
 /** The text that a start prints for the operator: addresses, and the next step. */
-export function greeting({ config, port, apikey, organizations, command }: Greeted): string {
+export function greeting({ config, port, provider, apikey, organizations, command }: Greeted): string {
   const { publicUrl } = config
   const embedded = config.databaseUrl === null
   const file = demoFile(config)
   const start = [
     '',
-    `Keystride ${version()} serves on ${config.host}:${port}`,
+    `Keystride ${version()} serves on ${config.host}:${port}, by ${httpServerOf(provider)}`,
+    ...(provider.whyNot === null ? [] : [`  ${NODE_COST} (${provider.whyNot})`]),
     '',
     `  core API           ${publicUrl}/core`,
     `  profile-link API   ${publicUrl}/auth`,

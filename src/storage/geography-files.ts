@@ -2,7 +2,9 @@ import { readFileSync } from 'node:fs'
 import { type AsnResponse, type CityResponse, Reader } from 'mmdb-lib'
 import { addressRange, addressSet } from '../domain/context/address.js'
 import type { Network, Place } from '../domain/context/circumstances.js'
+import { ExpectedFault } from '../domain/expected-fault.js'
 import type { Geography } from './geography.js'
+import { logAtIntervals } from './log-at-intervals.js'
 
 /** The operator's files; null if absent. */
 interface GeographyFiles {
@@ -17,52 +19,106 @@ interface GeographyFiles {
 /** Accuracy of a place without one in the database, km. Our choice. */
 const ACCURACY_KM = 100
 
-/** Reads the files once, as a whole. Throws an error for the operator if a file cannot be read: the start stops then. */
-export function openGeography({ places, networks, anonymizers }: GeographyFiles): Geography {
-  const cities = places === null ? null : opened<CityResponse>(places)
-  const asns = networks === null ? null : opened<AsnResponse>(networks)
+/** Files of MaxMind and of DB-IP name the fields of their records in `database_type`: `GeoLite2-City`, `DBIP-Location (compat=City)`. */
+const PLACES = { setting: 'GEOIP_DB', type: /\b(City|Enterprise)\b/, wanted: 'City or Enterprise' }
+const NETWORKS = { setting: 'ASN_DB', type: /\bASN\b|^GeoIP2-ISP\b/, wanted: 'ASN, or GeoIP2-ISP' }
+
+/**
+ * Reads the files once, as a whole. Throws an `ExpectedFault` if a file cannot be read or has other fields: the start stops then. A look-up
+ * that fails because a file is damaged finds nothing, and `log` gets a line at intervals.
+ */
+export function openGeography(
+  { places, networks, anonymizers }: GeographyFiles,
+  log: (line: string) => void,
+): Geography {
+  const warn = logAtIntervals(log)
+  const placeAt = places === null ? () => null : lookUp<CityResponse, Place>(places, PLACES, placeOf, warn)
+  const networkAt = networks === null ? () => null : lookUp<AsnResponse, Network>(networks, NETWORKS, networkOf, warn)
   const hides = anonymizers === null ? null : addressSet(rangesOf(anonymizers))
   return {
     look: (address) => ({
-      place: placeOf(cities?.get(address) ?? null),
-      network: networkOf(asns?.get(address) ?? null),
+      place: placeAt(address),
+      network: networkAt(address),
       anonymizer: hides === null ? null : hides(address),
     }),
   }
 }
 
-function opened<T extends CityResponse | AsnResponse>(file: string): Reader<T> {
+/** The look-up of an address in a file; null if the file does not have the address. */
+function lookUp<Found extends CityResponse | AsnResponse, T>(
+  file: string,
+  { setting, type, wanted }: typeof PLACES,
+  read: (found: Found) => T | null,
+  warn: (line: string) => void,
+): (address: string) => T | null {
+  const reader = opened<Found>(file, setting)
+  const { databaseType, ipVersion } = reader.metadata
+  if (!type.test(databaseType))
+    throw new ExpectedFault(
+      `${setting}: ${file} has the database_type ${JSON.stringify(databaseType)}; wanted one that names ${wanted}`,
+    )
+  return (address) => {
+    // The reader would take the first 32 bits of an IPv6 address for an IPv4 address.
+    if (ipVersion === 4 && address.includes(':')) return null
+    try {
+      const found = reader.get(address)
+      return found === null ? null : read(found)
+    } catch {
+      warn(`${setting}: ${file} is damaged: a look-up failed, so its signals are null; replace the file`)
+      return null
+    }
+  }
+}
+
+function opened<T extends CityResponse | AsnResponse>(file: string, setting: string): Reader<T> {
   try {
     return new Reader<T>(readFileSync(file))
   } catch (error) {
-    throw new Error(`${file} is no MMDB file that can be read: ${(error as Error).message}`)
+    throw new ExpectedFault(`${setting}: ${file} is no MMDB file that can be read: ${(error as Error).message}`)
   }
 }
 
-function placeOf(found: CityResponse | null): Place | null {
-  const { latitude, longitude, accuracy_radius: accuracyKm } = found?.location ?? {}
-  if (latitude === undefined || longitude === undefined) return null
+/** A damaged record has values of other types, and of other ranges. */
+const numberOf = (value: unknown, least: number, most: number): number | null =>
+  typeof value === 'number' && value >= least && value <= most ? value : null
+const textOf = (value: unknown): string | null =>
+  typeof value === 'string' && value.length <= TEXT_MAX && !/[\p{Cc}\ufffd]/u.test(value) ? value : null
+/** Characters of a name. No measurement behind it. */
+const TEXT_MAX = 256
+
+function placeOf({ location, country, city }: CityResponse): Place | null {
+  const latitude = numberOf(location?.latitude, -90, 90)
+  const longitude = numberOf(location?.longitude, -180, 180)
+  if (latitude === null || longitude === null) return null
   return {
     latitude,
     longitude,
-    accuracyKm: accuracyKm ?? ACCURACY_KM,
-    country: found?.country?.iso_code ?? null,
-    city: found?.city?.names.en ?? null,
+    accuracyKm: numberOf(location?.accuracy_radius, 0, 20_000) ?? ACCURACY_KM,
+    country: textOf(country?.iso_code),
+    city: textOf(city?.names?.en),
   }
 }
 
-function networkOf(found: AsnResponse | null): Network | null {
-  if (found?.autonomous_system_number === undefined) return null
-  return { asn: found.autonomous_system_number, organization: found.autonomous_system_organization ?? null }
+function networkOf(found: AsnResponse): Network | null {
+  const asn = numberOf(found.autonomous_system_number, 0, 2 ** 32 - 1)
+  return asn === null ? null : { asn, organization: textOf(found.autonomous_system_organization) }
 }
 
 function rangesOf(file: string) {
-  const lines = readFileSync(file, 'utf8').split('\n')
-  return lines.flatMap((line, i) => {
+  return linesOf(file).flatMap((line, i) => {
     const text = line.replace(/#.*/, '').trim()
     if (text === '') return []
     const range = addressRange(text)
-    if (range === null) throw new Error(`${file}, line ${i + 1}: wanted an address range such as 192.0.2.0/24`)
+    if (range === null)
+      throw new ExpectedFault(`ANONYMIZERS: ${file}, line ${i + 1}: wanted an address range such as 192.0.2.0/24`)
     return range
   })
+}
+
+function linesOf(file: string): string[] {
+  try {
+    return readFileSync(file, 'utf8').split('\n')
+  } catch (error) {
+    throw new ExpectedFault(`ANONYMIZERS: ${file} cannot be read: ${(error as Error).message}`)
+  }
 }

@@ -13,7 +13,7 @@ import { type Admission, createAdmission, LOOK_MS } from '../http/admission.js'
 import { ANSWER_MS } from '../http/in-flight.js'
 import { createMetrics, type Metrics } from '../http/metrics.js'
 import { createProcessMetrics } from '../http/process-metrics.js'
-import { loadProvider } from '../http/provider.js'
+import { httpServerOf, loadProvider, type Provider } from '../http/provider.js'
 import { serveApart } from '../http/serve-apart.js'
 import { serve } from '../http/server.js'
 import type { Answered, Api, PlainEndpoint, Probe, Server } from '../http/server-types.js'
@@ -50,8 +50,7 @@ interface Needs {
 
 interface Serving {
   readonly port: number
-  /** Name and version of the uWebSockets.js in use. */
-  readonly uws: string
+  readonly provider: Provider
   close(): Promise<void>
 }
 
@@ -83,13 +82,15 @@ export async function serveAll(given: Needs): Promise<Serving> {
   const product = createProductMetrics()
   const tracing = await openTracing(config, log, basePathOf)
   const needs = { ...given, ...tracedParts(tracing, product.watch(given)) }
-  const { stores, scoring } = needs
+  const { stores } = needs
   const { now } = stores.clock
   const newId = createUuidV7(now)
-  const provider = loadProvider(config.uwsProvider === null ? {} : { named: config.uwsProvider })
+  const provider = loadProvider(config.httpServer, front?.connections ?? null)
   const queue = openQueue(stores, log)
   const courier = product.watchCourier(openCourier(needs))
-  const services = servicesOf(config, stores, scoring, health, front, queue, courier, newId, product.watchCaches)
+  const { watchCaches } = product
+  const httpServer = httpServerOf(provider)
+  const services = servicesOf({ ...needs, jobs: queue, courier, newId, watchCaches, httpServer })
   const outages = createOutages({ ...stores, now })
   health.listen(outages.turn)
   const meter = createUsageMeter({ usage: stores.usage, now })
@@ -139,7 +140,7 @@ export async function serveAll(given: Needs): Promise<Serving> {
   if (config.roles.includes('jobs')) registerWorkers(queue, stores)
   return {
     port: server.port,
-    uws: `${provider.name}@${provider.version}`,
+    provider,
     async close() {
       await Promise.all([server.close({ lingerMs: LINGER_MS, deadlineMs: DRAIN_MS }), queue.stop()])
       await apart?.close()

@@ -44,18 +44,35 @@ export type Services = CoreServices & DashboardServices & LinkServices
 
 const monotonicMs = () => performance.now()
 
+/** What the services are built from. */
+interface Wired {
+  readonly config: Config
+  readonly stores: Stores
+  readonly scoring: Scoring
+  readonly health: Health
+  /** Null if this process is the whole service. */
+  readonly front: Front | null
+  readonly jobs: JobQueue
+  readonly courier: Courier
+  readonly newId: () => string
+  readonly watchCaches: (caches: Caches) => Caches
+  /** Name and version of the HTTP server. */
+  readonly httpServer: string
+}
+
 /** The flows of all APIs on open stores. */
-export function servicesOf(
-  config: Config,
-  stores: Stores,
-  scoring: Scoring,
-  health: Health,
-  front: Front | null,
-  jobs: JobQueue,
-  courier: Courier,
-  newId: () => string,
-  watchCaches: (caches: Caches) => Caches,
-): Services {
+export function servicesOf({
+  config,
+  stores,
+  scoring,
+  health,
+  front,
+  jobs,
+  courier,
+  newId,
+  watchCaches,
+  httpServer,
+}: Wired): Services {
   const { now } = stores.clock
   const caches = watchCaches({
     people: createPersonCache(config.profileCacheBytes / 2),
@@ -85,7 +102,7 @@ export function servicesOf(
   const accounts = createAccountFlows({ ...needs, securityCodes })
   return {
     ...dashboardServices(needs),
-    ...systemServices(config, stores, health, front),
+    ...systemServices(config, stores, health, front, httpServer),
     bootstrap: createBootstrap(needs),
     accounts,
     profiles: createProfileFlows(needs),
@@ -141,6 +158,7 @@ function systemServices(
   stores: Stores,
   health: Health,
   front: Front | null,
+  httpServer: string,
 ): Pick<DashboardServices, 'system' | 'build'> {
   let model: ScorerIdentity['model'] | undefined
   const alone = (): ProcessState[] => [{ index: 0, version: version(), uptimeS: process.uptime(), restarts: 0 }]
@@ -153,7 +171,7 @@ function systemServices(
     }),
     build: () => {
       model ??= modelIdentity(modelFile())
-      return { version: version(), node: process.versions.node, model, roles }
+      return { version: version(), node: process.versions.node, http_server: httpServer, model, roles }
     },
   }
 }

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { walkClient } from '../../src/cli/walk-client.js'
 import { walkSteps } from '../../src/cli/walk-steps.js'
+import { queryOf } from '../../src/http/intake/request-line.js'
 import { sharedService, type TestService } from '../harness/service.js'
 
 let service: TestService
@@ -54,4 +55,19 @@ describe('keystride walk', () => {
     expect(await brokenAt(url, 2)).not.toEqual([])
     close()
   })
+})
+
+it('a space, a plus sign and other characters of a query arrive at the service as they were given', async () => {
+  const asked: string[] = []
+  const server = createServer((request, response) => {
+    asked.push((request.url ?? '').split('?')[1] ?? '')
+    response.end()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const ask = walkClient(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, 'key')
+  for (const member_ref of ['front desk', 'a+b', '50%', 'a&b=c', 'Jörg 👤', 'a/b?#']) {
+    await ask('core', 'GET /users/{userRef}', { path: { userRef: 'ann' }, query: { member_ref } })
+    expect({ ...queryOf(asked.at(-1) ?? '') }).toEqual({ member_ref })
+  }
+  server.close()
 })

@@ -97,5 +97,8 @@ describe('redirect_uri', () => {
     expect(completedUri('https://example.com/?')).toBe('https://example.com/?status=completed')
     expect(completedUri('https://example.com/?a=b%20c')).toBe('https://example.com/?a=b%20c&status=completed')
     expect(completedUri('https://example.com/?status=pending&a=b')).toBe('https://example.com/?status=completed&a=b')
+    expect(completedUri('https://example.com/?a=b%20c+d&st%61tus=1&x&&status=2&status')).toBe(
+      'https://example.com/?a=b%20c+d&status=completed&x&',
+    )
   })
 })

@@ -38,6 +38,7 @@ export async function startProcess(env: Record<string, string>, root = checkout)
       QUEUE_MS: '20000',
       // Tests of a late store set 1.
       STORE_PATIENCE: '10',
+      HTTP_SERVER: process.env.HTTP_SERVER ?? 'auto',
       ...env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -100,6 +100,7 @@ async function run(databaseUrl: string, { redisUrl: redis = redisUrl, more = {},
     LOG_LEVEL: 'error',
     QUEUE_MS,
     STORE_PATIENCE,
+    HTTP_SERVER: process.env.HTTP_SERVER ?? 'auto',
     ...(redis === null ? {} : { REDIS_URL: redis }),
     ...more,
   }

@@ -7,36 +7,34 @@ import { createMetrics } from '../../src/http/metrics.js'
 import { loadProvider } from '../../src/http/provider.js'
 import { pinnedBinaries } from '../../src/http/provider-pins.js'
 
-describe('the provider', () => {
-  it('is native, and its binary is pinned', () => {
+describe('the HTTP server', () => {
+  it('is node:http by choice, with the version of Node', () => {
+    const node = { name: 'node:http', version: process.versions.node, sha256: null }
+    expect(loadProvider('node')).toMatchObject({ ...node, whyNot: null })
+  })
+  it('is uWebSockets.js where its pinned binary loads, else node:http with the reason', () => {
     const provider = loadProvider()
-    expect(provider.native).toBe(true)
-    expect(provider.namedByOperator).toBe(false)
-    expect(provider.version).toMatch(/^20\./)
-    expect(Object.values(pinnedBinaries[provider.name] ?? {})).toContain(provider.sha256)
-  })
-  it('can be named by the operator, and reports that', () => {
-    const { name } = loadProvider()
-    expect(loadProvider({ named: name })).toMatchObject({ name, native: true, namedByOperator: true })
-    expect(() => loadProvider({ named: 'zod' })).toThrow('UWS_PROVIDER names zod, which is not uWebSockets.js')
-    expect(() => loadProvider({ named: 'no-such-package' })).toThrow('no-such-package')
-  })
-  it('has the pins of the installed packages', () => {
-    const require = createRequire(import.meta.url)
-    for (const [name, folder] of [
-      ['@btc-vision/uwebsockets.js', '.'],
-      ['@trufflesuite/uws-js-unofficial', '../binaries'],
-    ] as const) {
-      const place = join(dirname(require.resolve(name)), folder)
-      const files = readdirSync(place).filter((file) => /^uws_(linux|darwin|win32)_(x64|arm64)_\d+\.node$/.test(file))
-      const pins = files.map((file) => [
-        file.slice('uws_'.length, -'.node'.length),
-        createHash('sha256')
-          .update(readFileSync(join(place, file)))
-          .digest('hex'),
-      ])
-      expect(pinnedBinaries[name]).toEqual(Object.fromEntries(pins))
+    if (provider.sha256 === null) {
+      expect(provider.whyNot).not.toBe('')
+      expect(() => loadProvider('uws')).toThrow(
+        `HTTP_SERVER=uws: no binary of uWebSockets.js loads (${provider.whyNot})`,
+      )
+    } else {
+      expect(provider).toMatchObject({ name: 'uWebSockets.js', whyNot: null })
+      expect(Object.values(pinnedBinaries['@btc-vision/uwebsockets.js'] ?? {})).toContain(provider.sha256)
     }
+  })
+  it('has the pins of the installed package', () => {
+    const name = '@btc-vision/uwebsockets.js'
+    const place = dirname(createRequire(import.meta.url).resolve(name))
+    const files = readdirSync(place).filter((file) => /^uws_(linux|darwin|win32)_(x64|arm64)_\d+\.node$/.test(file))
+    const pins = files.map((file) => [
+      file.slice('uws_'.length, -'.node'.length),
+      createHash('sha256')
+        .update(readFileSync(join(place, file)))
+        .digest('hex'),
+    ])
+    expect(pinnedBinaries).toEqual({ [name]: Object.fromEntries(pins) })
   })
 })
 
@@ -54,7 +52,7 @@ describe('metrics', () => {
     expect(text).toContain('method="other",status_class="aborted"} 1')
     expect(text).toContain(`keystride_http_request_duration_seconds_bucket{le="0.005",${labels}} 1`)
     expect(text).toContain('keystride_build_info{version="1.2.3"')
-    expect(text).toContain(`name="${provider.name}",version="${provider.version}",native="true"`)
+    expect(text).toContain(`name="${provider.name}",version="${provider.version}",sha256="${provider.sha256 ?? ''}"`)
     expect(text).toContain('process_resident_memory_bytes')
     expect(text).not.toContain('org-1')
   })

@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import { Refusal } from '../../src/domain/refusal.js'
-import { loadProvider } from '../../src/http/provider.js'
+import { type HttpServerChoice, loadProvider } from '../../src/http/provider.js'
 import { routesFor } from '../../src/http/route.js'
 import { serve } from '../../src/http/server.js'
 import type { Answered, PlainEndpoint, Server, ServerNeeds } from '../../src/http/server-types.js'
+import type { RawAnswer } from '../harness/raw.js'
 
 /** A gate: handlers of `/held` wait until the test opens it. */
 export function makeGate() {
@@ -176,7 +177,8 @@ const plain: readonly PlainEndpoint[] = [
 
 export const goodKey = 'key-of-org-1'
 export const linksKey = 'key-for-links-only'
-export const provider = loadProvider()
+/** The server of `HTTP_SERVER`: the tests of a run hold for one, and `.ci/run` makes a run with each. */
+export const provider = loadProvider(process.env.HTTP_SERVER as HttpServerChoice | undefined) // Sound: it refuses others.
 
 export interface Running {
   readonly server: Server
@@ -214,6 +216,10 @@ export async function start(changes: Partial<ServerNeeds<Services>> = {}): Promi
   })
   return Object.assign(state, { server, answers, lines, gate })
 }
+
+/** The reason of a refusal; `invalid-data` for a head that the server's parser refuses, with an answer of its own. */
+export const reasonOf = (answer: RawAnswer | null): string | undefined =>
+  answer?.text.startsWith('{') ? JSON.parse(answer.text).reason : 'invalid-data'
 
 /** Closes at once. */
 export const stop = (running: Running) => running.server.close({ lingerMs: 0, deadlineMs: 0 })

@@ -2,9 +2,32 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { createKeystride, KeystrideError, type SignIn, type SignInInput } from '@keystride/client'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { coreRoutes } from '../../src/api/core-table.js'
+import { dashboardRoutes } from '../../src/api/dashboard-table.js'
+import { linkRoutes } from '../../src/api/links-table.js'
+import { canonicalAddress, writtenAddress } from '../../src/domain/context/address.js'
+import { documentedPath, parametersOf } from '../../src/http/docs/route-docs.js'
+import { queryOf, segmentsOf } from '../../src/http/intake/request-line.js'
+import type { Route } from '../../src/http/route.js'
 import { person } from '../../src/typist/made-up-person.js'
 import { enroll, text } from '../harness/enrolled.js'
 import { sharedService, type TestService } from '../harness/service.js'
+
+/** Texts that an address must escape. */
+const NOT_PLAIN = ['front desk', 'a+b', '50%', '%41%2B', 'a&b=c', 'Jörg', '👤', 'a/b', '?#', ' ...', "'()*!~"]
+
+/** Addresses as proxies and sockets write them, and as they are sent. */
+const WRITTEN: readonly (readonly [string | null, string | null])[] = [
+  ['203.0.113.7', '203.0.113.7'],
+  [' 203.0.113.7:51008', '203.0.113.7'],
+  ['2001:db8::1', '2001:db8::1'],
+  ['[2001:db8::1]', '2001:db8::1'],
+  ['[2001:db8::1]:4711', '2001:db8::1'],
+  ['::ffff:203.0.113.7', '::ffff:203.0.113.7'],
+  ['fe80::1%eth0', 'fe80::1'],
+  ['[fe80::1%eth0]:80', 'fe80::1'],
+  [null, null],
+]
 
 const caught = async (call: Promise<unknown>): Promise<KeystrideError> => {
   const error = await call.then(
@@ -63,13 +86,56 @@ describe('the client, against a server of the test', () => {
       query: { member_ref: 'bö b', language: 'fr' },
       header: { 'X-Service-Session': 'abc' },
     })
-    expect(asked).toEqual(['GET /core/users/ann%2Fb%20c%3F?member_ref=b%C3%B6+b&language=fr'])
+    expect(asked).toEqual(['GET /core/users/ann%2Fb%20c%3F?member_ref=b%C3%B6%20b&language=fr'])
     expect(headers).toMatchObject({ apikey: 'a key', 'x-service-session': 'abc' })
     await client({ url: { core: `${url}/c/`, links: `${url}/l`, dashboard: `${url}/d` } }).links.delete(
       '/api/links/{userRef}',
       { path: { userRef: 'ann' } },
     )
     expect(asked.at(-1)).toBe('DELETE /l/api/links/ann')
+  })
+
+  const APIS = [
+    ['core', '/core', coreRoutes],
+    ['links', '/auth', linkRoutes],
+    ['dashboard', '/dashboard', dashboardRoutes],
+  ] as const
+  it.each(APIS)(
+    'brings every path and query parameter of every route of %s to the service as it was given',
+    async (api, base, rows) => {
+      replies = [json(200, { success: true, message: 'Done' })]
+      type Call = (path: string, input: object) => Promise<unknown>
+      let sent = 0
+      for (const row of rows as readonly Route<never>[]) {
+        const parameters = parametersOf(row)
+        for (const text of NOT_PLAIN) {
+          const given = (place: string) =>
+            Object.fromEntries(parameters.filter((one) => one.in === place).map(({ name }) => [name, text]))
+          // Sound: the types of the client are those of the routes, with plain texts here.
+          const call = client()[api][row.method] as unknown as Call
+          await call(documentedPath(row), { path: given('path'), query: given('query') })
+          const [path = '', query = ''] = (asked.at(-1)?.split(' ')[1] ?? '').split('?')
+          const template = segmentsOf(base + documentedPath(row))
+          expect(segmentsOf(path), path).toEqual(template.map((one) => (one.startsWith('{') ? text : one)))
+          expect({ ...queryOf(query) }, query).toEqual(given('query'))
+          sent += parameters.length
+        }
+      }
+      expect(sent).toBeGreaterThan(NOT_PLAIN.length)
+    },
+  )
+
+  it('calls no other route for a value that a URL cannot hold, or that is missing', async () => {
+    for (const userRef of ['.', '..']) {
+      const call = client().core.delete('/users/{userRef}', { path: { userRef } })
+      expect(await caught(call)).toMatchObject({ status: 422, reason: 'invalid-data' })
+    }
+    // Sound: these are the faults of JavaScript under test.
+    for (const path of [{}, { userRef: undefined }, { userRef: null }])
+      await expect(client().core.delete('/users/{userRef}', { path: path as never })).rejects.toThrow(
+        new TypeError('path.userRef is missing'),
+      )
+    expect(asked).toEqual([])
   })
 
   it('rejects with status, reason, request id and the body of a refusal', async () => {
@@ -176,6 +242,15 @@ describe('the sign-in of the client, against the service', () => {
     expect(begun).toMatchObject({ kind: 'enroll', done: 0, target: 5, state: { memberRef: 'bob' } })
   })
 
+  it('names a member with a space, and adds none with a plus sign', async () => {
+    await service.call('POST', '/users/hotel', { body: { type: 'generic', member_ref: 'front desk' } })
+    const begun = await signIn({ userRef: 'hotel', memberRef: 'front desk' })
+    expect(begun).toMatchObject({ kind: 'enroll', state: { memberRef: 'front-desk' } })
+    expect((await service.call('GET', '/users/hotel/members')).json.members).toHaveLength(1)
+    await signIn({ userRef: 'hotel', memberRef: 'front+desk' })
+    expect((await service.call('GET', '/users/hotel/members')).json.members).toHaveLength(2)
+  })
+
   it('begins a sign-in of one person, and passes a pattern given at once', async () => {
     const ann = await enroll(service, 'ann')
     const begun = await signIn({ userRef: ' ANN ' })
@@ -265,6 +340,21 @@ describe('the sign-in of the client, by the answer of verify', () => {
     }).signIn({ userRef: 'ann', ip: '192.0.2.9', state, ...input })
 
   afterEach(() => expect.hasAssertions())
+
+  it.each(WRITTEN)('sends the address %s of a person as %s', async (ip, sent) => {
+    let body = ''
+    await createKeystride({
+      url: 'http://service.test',
+      apikey: 'key',
+      fetch: async (_, init) => {
+        body = String(init?.body)
+        return Response.json({ success: true, message: 'Done', ...rejected, authentication, nextAttempt: null })
+      },
+    }).signIn({ userRef: 'ann', ip, state, pattern: { k: [], ip: '192.0.2.66' } })
+    expect(JSON.parse(body).ip).toBe(sent)
+    // The bridge writes an address anew, and sends none for what is no address.
+    if (ip !== null) expect(sent === null ? null : canonicalAddress(sent)).toBe(writtenAddress(ip))
+  })
 
   it('rejects while a complete profile takes no patterns, and answers `later` while an incomplete one takes none', async () => {
     const refused = { success: false, message: 'too many', reason: 'quota-exceeded' }

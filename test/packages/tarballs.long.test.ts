@@ -107,13 +107,16 @@ describe.each(PACKAGES)('the package @keystride/$name, installed from its tarbal
     expect(gzipSync(built.outputFiles[0]?.contents ?? '').length).toBeLessThan(bytes)
   })
 
-  it('compiles in TypeScript with strict options, and runs on every Node here', () => {
-    const file = join(folder, 'app/program.ts')
-    writeFileSync(file, shipped.program)
-    for (const [module, resolution] of [
-      [ts.ModuleKind.NodeNext, ts.ModuleResolutionKind.NodeNext],
-      [ts.ModuleKind.ESNext, ts.ModuleResolutionKind.Bundler],
-    ] as const) {
+  it.each<[how: string, file: string, module: ts.ModuleKind, resolution: ts.ModuleResolutionKind]>([
+    ['ES modules', 'program.ts', ts.ModuleKind.NodeNext, ts.ModuleResolutionKind.NodeNext],
+    ['a bundler', 'bundled.ts', ts.ModuleKind.ESNext, ts.ModuleResolutionKind.Bundler],
+    ['CommonJS', 'program.cts', ts.ModuleKind.NodeNext, ts.ModuleResolutionKind.NodeNext],
+    ['CommonJS without ES modules', 'old.cts', ts.ModuleKind.Node16, ts.ModuleResolutionKind.Node16],
+  ])(
+    'compiles in TypeScript with strict options for %s, and runs on every Node here',
+    (_, name, module, resolution) => {
+      const file = join(folder, 'app', name)
+      writeFileSync(file, shipped.program)
       const compiled = ts.createProgram([file], {
         strict: true,
         exactOptionalPropertyTypes: true,
@@ -128,13 +131,24 @@ describe.each(PACKAGES)('the package @keystride/$name, installed from its tarbal
       const wrong = ts.getPreEmitDiagnostics(compiled).map(({ messageText }) => messageText)
       expect(wrong).toEqual([])
       compiled.emit()
-    }
-    for (const node of NODES) {
-      const output = execFileSync(node, [join(folder, 'app/program.js')], {
-        cwd: join(folder, 'app'),
-        encoding: 'utf8',
-      })
-      expect(output.trim(), node).toBe(shipped.output)
-    }
+      for (const node of NODES) expect(ran(node, file.replace(/ts$/, 'js')), node).toBe(shipped.output)
+    },
+  )
+
+  it('is the same by require and by import, where Node loads ES modules by require', () => {
+    const entries = shipped.bounds.map(([entry]) => entry)
+    const program = join(folder, 'app/same.cjs')
+    writeFileSync(
+      program,
+      `Promise.all(${JSON.stringify(entries)}.map(async (entry) => {
+        const [required, imported] = [require(entry), await import(entry)]
+        return Object.keys(required).every((name) => required[name] === imported[name])
+      })).then((same) => console.log(!process.features.require_module || same.every(Boolean)))`,
+    )
+    for (const node of NODES) expect(ran(node, program), node).toBe('true')
   })
+
+  /** The output of a program in the folder that has the package. */
+  const ran = (node: string, program: string): string =>
+    execFileSync(node, [program], { cwd: join(folder, 'app'), encoding: 'utf8' }).trim()
 })

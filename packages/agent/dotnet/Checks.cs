@@ -73,6 +73,12 @@ namespace Keystride.Agent
             return "tag " + (wrong + 1) + " must have a key k of 1 to " + TagNameMax + " and a value v of at most " + TagValueMax + " characters";
         }
 
+        /// <summary>Without the port, the brackets and the zone that proxies and sockets add to an address.</summary>
+        internal static string BareAddress(string ip)
+        {
+            return Regex.Replace(Regex.Replace(ip.Trim(), @"\A(?:\[(.*)\]|([^:]*))(?::[0-9]{1,5})?\z", "$1$2"), "%.*", "");
+        }
+
         private static bool IsTag(XElement tag)
         {
             string name = Json.Text(tag, "k"), value = Json.Text(tag, "v");

@@ -46,7 +46,7 @@ namespace Keystride.Agent
                 var fields = Checks.PatternFields(pattern);
                 var refused = Checked(userRef, fields, given);
                 if (refused != null) return refused;
-                if (given.Ip != null) fields.Add(new XElement("ip", new XAttribute("type", "string"), given.Ip));
+                if (given.Ip != null) fields.Add(new XElement("ip", new XAttribute("type", "string"), Checks.BareAddress(given.Ip)));
                 using (var ending = CancellationTokenSource.CreateLinkedTokenSource(cancellation))
                 {
                     ending.CancelAfter(timeout);

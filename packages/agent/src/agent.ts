@@ -1,6 +1,14 @@
 /** The agent: for servers that want a verdict and a number. Uses `fetch` alone. */
 import { createCore } from './calls.js'
-import { keyProblem, patternFields, patternProblem, tagProblem, urlProblem, userRefProblem } from './checks.js'
+import {
+  bareAddress,
+  keyProblem,
+  patternFields,
+  patternProblem,
+  tagProblem,
+  urlProblem,
+  userRefProblem,
+} from './checks.js'
 import { type Code, failed, type VerifyResult } from './result.js'
 import { enrollmentOf, failureOf, notUnderstood, verdictOf } from './verdict.js'
 
@@ -21,7 +29,7 @@ export interface VerifyOptions {
   /** The member of a shared account. */
   readonly memberRef?: string | undefined
   /** Address of the end user. A pattern's own `ip` is not sent, because a page could choose it. */
-  readonly ip?: string | undefined
+  readonly ip?: string | null | undefined
   /** Ends the call early: code 201. */
   readonly signal?: AbortSignal | undefined
 }
@@ -74,7 +82,7 @@ async function verify(
   if (given?.aborted) end()
   try {
     const core = createCore({ url, apikey, userRef, memberRef: memberRef ?? undefined, signal: ending.signal })
-    return await judged(core, ip == null ? fields : { ...fields, ip }, enroll === true)
+    return await judged(core, ip == null ? fields : { ...fields, ip: bareAddress(String(ip)) }, enroll === true)
   } finally {
     clearTimeout(timer)
     given?.removeEventListener('abort', end)

@@ -20,7 +20,7 @@ interface Target {
 
 export function createCore({ url, apikey, userRef, memberRef, signal }: Target) {
   const user = `${url.replace(/\/+$/, '')}/core/users/${encodeURIComponent(userRef)}`
-  const query = memberRef === undefined ? '' : `?${new URLSearchParams({ member_ref: memberRef })}`
+  const query = memberRef === undefined ? '' : `?member_ref=${encodeURIComponent(memberRef)}`
   async function call(method: string, path: string, sessionId?: string, body?: object): Promise<Reply> {
     const session: Record<string, string> = sessionId === undefined ? {} : { 'x-service-session': sessionId }
     const type: Record<string, string> = body === undefined ? {} : { 'content-type': 'application/json' }

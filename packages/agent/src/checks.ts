@@ -68,6 +68,13 @@ export function tagProblem({ tags }: Fields): string | null {
     : `tag ${wrong + 1} must have a key k of 1 to ${TAG_NAME_MAX} and a value v of at most ${TAG_VALUE_MAX} characters`
 }
 
+/** Without the port, the brackets and the zone that proxies and sockets add to an address. */
+export const bareAddress = (ip: string): string =>
+  ip
+    .trim()
+    .replace(/^(?:\[(.*)\]|([^:]*))(?::\d{1,5})?$/, '$1$2')
+    .replace(/%.*/, '')
+
 /** Without NUL and lone surrogates. */
 const isText = (value: unknown, max: number): boolean =>
   typeof value === 'string' && value.length <= max && !value.includes('\0') && !/\p{Surrogate}/u.test(value)

@@ -110,6 +110,7 @@ const pause = (ms: number, signal: AbortSignal | undefined): Promise<void> =>
 
 async function once(options: ApiOptions, method: Method, path: string, input: AnyInput): Promise<unknown> {
   const { apikey, timeoutMs } = options
+  const address = addressOf(options.url, path, input)
   const deadline = AbortSignal.timeout(timeoutMs)
   const signal = input.signal ? AbortSignal.any([input.signal, deadline]) : deadline
   const headers = new Headers({ apikey, accept: 'application/json, application/zip' })
@@ -117,7 +118,7 @@ async function once(options: ApiOptions, method: Method, path: string, input: An
     if (value !== undefined) headers.set(name, String(value))
   if (input.body !== undefined) headers.set('content-type', 'application/json')
   try {
-    const answer = await options.fetch(addressOf(options.url, path, input), {
+    const answer = await options.fetch(address, {
       method: method.toUpperCase(),
       headers,
       body: input.body === undefined ? null : JSON.stringify(input.body),
@@ -137,11 +138,21 @@ async function once(options: ApiOptions, method: Method, path: string, input: An
 }
 
 function addressOf(url: string, path: string, { path: values = {}, query = {} }: AnyInput): string {
-  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(values[name])))
+  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => segmentOf(name, values[name]))
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query))
     for (const one of Array.isArray(value) ? value : [value]) if (one !== undefined) search.append(name, String(one))
-  return `${url}${filled}${search.size > 0 ? `?${search}` : ''}`
+  // The service reads `+` as a plus sign.
+  return `${url}${filled}${search.size > 0 ? `?${search.toString().replaceAll('+', '%20')}` : ''}`
+}
+
+function segmentOf(name: string, value: unknown): string {
+  if (value === undefined || value === null) throw new TypeError(`path.${name} is missing`)
+  const text = String(value)
+  // `fetch` takes them for steps between folders, also escaped, and would call another route.
+  if (text === '.' || text === '..')
+    throw new KeystrideError(`path.${name} must not be "." or ".."`, 422, 'invalid-data', null, undefined, null)
+  return encodeURIComponent(text)
 }
 
 async function contentOf(answer: Response): Promise<unknown> {

@@ -4,8 +4,8 @@ export interface SignInInput {
   readonly userRef: string
   /** The member of a shared account; after `choose-member`. */
   readonly memberRef?: string | undefined
-  /** Address of the end user, as your server sees it. */
-  readonly ip: string
+  /** Address of the end user, as your server sees it: `203.0.113.7:51008` counts as `203.0.113.7`. Null: not known. */
+  readonly ip: string | null
   /** What the recorder made in the browser: its object, or the JSON of a form. Omit it to begin. */
   readonly pattern?: unknown
   readonly securityCode?: string | undefined

@@ -229,8 +229,16 @@ function patternOf({ pattern, ip }: SignInInput): TypingPattern | null {
     (given as Record<string, unknown>)[name],
   ])
   // Sound as far as the service checks it: an invalid pattern is refused.
-  return { ...Object.fromEntries(kept), ip } as TypingPattern
+  return { ...Object.fromEntries(kept), ip: typeof ip === 'string' ? bareAddress(ip) : null } as TypingPattern
 }
+
+/** Without the port, the brackets and the zone that proxies and sockets add to an address. */
+const bareAddress = (ip: string): string =>
+  ip
+    .trim()
+    .replace(/^(?:\[(.*)\]|([^:]*))(?::\d{1,5})?$/, '$1$2')
+    .replace(/%.*/, '')
+
 const FIELDS = ['agent', 'version', 'sId', 'tId', 'tags', 'kevt', 'k', 'm', 'd']
 
 function jsonOf(text: string): unknown {

@@ -25,6 +25,8 @@ interface Build {
   readonly version: string
   /** Version of Node.js. */
   readonly node: string
+  /** The HTTP server and its version. */
+  readonly http_server: string
   /** Name of the model file without its extension, and SHA-256 of its bytes. */
   readonly model: { readonly name: string; readonly sha256: string }
   readonly roles: readonly string[]

@@ -31,6 +31,7 @@ export const system = dashboardRoute({
         reason: z.string().nullable().describe('why it is NOK; null if it is OK'),
         version: z.string().describe('version of the build that answers'),
         node: z.string().describe('version of Node.js'),
+        http_server: z.string().describe('uWebSockets.js, or node:http where no binary of it loads; with its version'),
         roles: z.array(z.string()).describe('the parts of the service that the answering process serves'),
         model: z.object({
           name: z.string(),

@@ -1,4 +1,6 @@
 import { mayAlert } from '../../domain/alert-host.js'
+import { ExpectedFault } from '../../domain/expected-fault.js'
+import { httpServerOf, loadProvider, NODE_COST } from '../../http/provider.js'
 import type { Config } from '../../process/config.js'
 import { unknownVariables } from '../../process/unknown-variables.js'
 import { type Finding, findingsOf } from './finding.js'
@@ -25,6 +27,19 @@ export function checkConfiguration(env: NodeJS.ProcessEnv, config: Config, host:
     ...checkProcesses(config, host),
   ]
   return findings.length > 0 ? findings : [ok('Every variable is known, and no combination is dangerous.')]
+}
+
+/** The HTTP server that `HTTP_SERVER` gives on this machine. */
+export function checkHttpServer({ httpServer }: Config): Finding {
+  const server = findingsOf('HTTP server')
+  try {
+    const provider = loadProvider(httpServer)
+    const found = `${httpServerOf(provider)} serves.`
+    return provider.whyNot === null ? server.ok(found) : server.note(found, `${NODE_COST}: ${provider.whyNot}.`)
+  } catch (error) {
+    if (!(error instanceof ExpectedFault)) throw error
+    return server.problem(`${error.message}.`, 'Set HTTP_SERVER=auto, or run a system that the binary supports.')
+  }
 }
 
 function checkStores({ databaseUrl, redisUrl, demo, encryptionKey }: Config, env: NodeJS.ProcessEnv): Finding[] {

@@ -9,7 +9,7 @@ import { findEmbedded, inspectPostgres, inspectRedis } from '../../wiring/open-s
 import { heldKeys } from '../held-keys.js'
 import { checkBackup, checkErasures } from './backups.js'
 import { addressesIn, checkChannels, checkStoreCertificates } from './certificates.js'
-import { checkConfiguration, type Host, isLoopback } from './configuration.js'
+import { checkConfiguration, checkHttpServer, type Host, isLoopback } from './configuration.js'
 import {
   checkActivity,
   checkMembers,
@@ -18,10 +18,13 @@ import {
   checkRole,
   checkSchema,
   checkServer,
+  checkSettings,
   checkTables,
 } from './database.js'
 import { type Finding, findingsOf, span } from './finding.js'
+import { checkGeography } from './geography.js'
 import { checkDisk, checkJobs, checkKeys, checkOutbox, checkRedisNodes } from './other-stores.js'
+import { checkSingleSignOn } from './single-sign-on.js'
 
 /** Options that name what the checks cannot find by themselves. */
 export interface DiagnosisOptions {
@@ -51,6 +54,9 @@ export async function diagnose(env: NodeJS.ProcessEnv, options: DiagnosisOptions
   try {
     return [
       ...checkConfiguration(env, config, host()),
+      checkHttpServer(config),
+      ...checkGeography(config),
+      ...(await checkSingleSignOn(config)),
       ...(await checkClocks(store, sessions)),
       ...(store === null ? missing(database) : await checkDatabase(store, config)),
       ...(sessions === null ? missing(redis) : await checkSessions(sessions)),
@@ -193,6 +199,7 @@ async function checkDatabase(store: DatabaseInspection, config: Config): Promise
       checkRole(facts.standby, store.host, members),
     ]),
     ...database.ofReading('Whether a pooler is in between', pooler, (one) => checkPooler(one, config)),
+    ...database.ofReading('The settings of a session', await store.settings(), checkSettings),
     ...database.ofReading('The schema', await store.schema(), checkSchema),
     ...database.ofReading('The sizes of the tables', await store.tables(), checkTables),
     ...database.ofReading('Idle transactions', await store.activity(), checkActivity),

@@ -11,6 +11,15 @@ export function canonicalAddress(text: string): string | null {
   return groups.map((group) => group.toString(16)).join(':')
 }
 
+/**
+ * The canonical address in text that a proxy or a socket has written: it may have a port (`203.0.113.7:51008`,
+ * `[2001:db8::1]:4711`), brackets, and a zone (`fe80::1%eth0`). Null if the text names no address, such as `unknown`.
+ */
+export function writtenAddress(text: string): string | null {
+  const bare = text.trim().replace(/^(?:\[(.*)\]|([^:]*))(?::\d{1,5})?$/, '$1$2')
+  return canonicalAddress(bare.replace(/%.*/, ''))
+}
+
 const OCTET = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)'
 const V4 = new RegExp(`^${OCTET}(?:\\.${OCTET}){3}$`)
 const isV4 = (text: string): boolean => V4.test(text)

@@ -112,4 +112,4 @@ fields are listed in <code>warnings</code>, an array of strings in the answer.</
 <pre><code>{"timestamp": "2026-01-31T12:00:00.000Z", "success": true, "message": "Done", …}</code></pre>
 <p>An error has <code>success</code> false and, except with status 401, a <code>reason</code>. Its message describes the
 expected value and never repeats the sent one. User references are compared in lower case, with outer spaces removed and
-inner spaces as <code>-</code>. In a query, <code>+</code> is a plus sign, not a space.</p></section>`
+inner spaces as <code>-</code>. In a query, <code>+</code> is a plus sign, not a space: a space is <code>%20</code>.</p></section>`

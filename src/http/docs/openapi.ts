@@ -81,7 +81,7 @@ export function openApiDocument<S>(api: Api<S>, about: About): OpenApiDocument {
       version: about.version,
       description:
         'Every JSON answer has timestamp, success and message; every error except 401 also has a reason. Every answer has ' +
-        'X-Request-Id. NUL or a lone surrogate in any string of a request, including object keys, is 422. In a body, null in ' +
+        'X-Request-Id. In a query, + is a plus sign and %20 is a space. NUL or a lone surrogate in any string of a request, including object keys, is 422. In a body, null in ' +
         'an optional field means absent, and unknown fields are ignored; misspelt known fields are listed in the warnings ' +
         'of the answer.',
       license: { name: 'Apache License 2.0', identifier: 'Apache-2.0' },

@@ -33,7 +33,7 @@ export function copyHeaders(): HeaderCopy {
   }
 }
 
-/** uWebSockets.js accepts DEL, and another provider may accept more that HTTP forbids; a tab is allowed. */
+/** uWebSockets.js accepts DEL; a tab is allowed. */
 function hasControl(value: string): boolean {
   for (let i = 0; i < value.length; i++) {
     const code = value.charCodeAt(i)

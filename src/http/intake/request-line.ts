@@ -8,9 +8,11 @@ const noQuery: Readonly<Record<string, string>> = Object.freeze(Object.create(nu
  * Splits a request target's path into decoded segments: `/a/b%2Fc` gives `['a', 'b/c']`. It splits first and then decodes
  * once, so that an escaped slash stays inside its segment; a trailing slash gives a last empty segment. Refuses with
  * `request-malformed` a bad escape, escaped bytes that are not UTF-8, and raw characters that are not printable ASCII. Dot
- * segments have no meaning: they are ordinary values, and the route's schema may refuse them.
+ * segments have no meaning: they are ordinary values, and the route's schema may refuse them. Refuses a target that is no
+ * path, such as `http://host/path`, which only a proxy needs.
  */
 export function segmentsOf(path: string): string[] {
+  if (path.charCodeAt(0) !== slash) throw new Refusal('request-malformed', 'the request target must begin with a slash')
   const segments: string[] = []
   let start = 1
   let escaped = false

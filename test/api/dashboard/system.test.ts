@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { type HttpServerChoice, httpServerOf, loadProvider } from '../../../src/http/provider.js'
 import { version } from '../../../src/process/version.js'
 import { modelFile } from '../../../src/scoring/artifacts.js'
 import { modelIdentity } from '../../../src/scoring/scorer.js'
@@ -20,6 +21,7 @@ describe('GET /system', () => {
       reason: null,
       version: version(),
       node: process.versions.node,
+      http_server: httpServerOf(loadProvider(service.env.HTTP_SERVER as HttpServerChoice)),
       roles: ['core', 'links', 'dashboard', 'jobs'],
       model: modelIdentity(modelFile()),
       processes: [{ process: 0, version: version(), uptime_s: expect.any(Number), n_restarts: 0 }],

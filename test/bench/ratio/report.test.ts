@@ -18,8 +18,8 @@ const turns = (changes: Partial<Record<Turn, Measured[]>>) =>
     Turn,
     Measured[]
   >
-const OPTIONS = { rounds: 3, seconds: 1, people: 1, fronts: 1 }
-const MACHINE = { cpu: 'x', cores: 1, memory_gib: 1, node: 'v', uws: 'u' }
+const OPTIONS = { rounds: 3, seconds: 1, people: 1, provider: null, fronts: 1 }
+const MACHINE = { cpu: 'x', cores: 1, memory_gib: 1, node: 'v', http_server: 'u' }
 const NONE = { median: 1, min: 1, max: 1 }
 const SCAN = { ratio: 0.2, body_bytes: 14_000, scan_and_features_us: NONE, parse_and_schema_us: NONE }
 const reportOf = (changes: Partial<Record<Turn, Measured[]>>, idleCpuPercent: number | null = 0.5) =>

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { addressPrefix, addressRange, addressSet, canonicalAddress } from '../../../src/domain/context/address.js'
+import {
+  addressPrefix,
+  addressRange,
+  addressSet,
+  canonicalAddress,
+  writtenAddress,
+} from '../../../src/domain/context/address.js'
 
 describe('an address', () => {
   it.each([
@@ -14,6 +20,48 @@ describe('an address', () => {
     const v4 = ['', '1.2.3', '1.2.3.256', '01.2.3.4']
     const v6 = ['1:2:3', '1::2::3', '1:2:3:4:5:6:7:8:9', '::1.2.3', 'fe80::1%eth0', 'g::', '1:2:3:4:5:6:7::8']
     expect([...v4, ...v6].filter((text) => canonicalAddress(text) !== null)).toEqual([])
+  })
+
+  it.each([
+    ['203.0.113.7', '203.0.113.7'],
+    [' 203.0.113.7:51008 ', '203.0.113.7'],
+    ['[203.0.113.7]:80', '203.0.113.7'],
+    ['2001:DB8::1', '2001:db8:0:0:0:0:0:1'],
+    ['[2001:db8::1]', '2001:db8:0:0:0:0:0:1'],
+    ['[2001:db8::1]:4711', '2001:db8:0:0:0:0:0:1'],
+    ['fe80::1%eth0', 'fe80:0:0:0:0:0:0:1'],
+    ['[fe80::1%25eth0]:80', 'fe80:0:0:0:0:0:0:1'],
+    ['::ffff:203.0.113.7', '203.0.113.7'],
+    ['[::ffff:203.0.113.7%eth0]:80', '203.0.113.7'],
+  ])('that a proxy writes as %s is %s', (text, canonical) => expect(writtenAddress(text)).toBe(canonical))
+
+  it('is none in other text of a proxy', () => {
+    const none = [
+      '',
+      ':80',
+      'unknown',
+      '_hidden',
+      'localhost',
+      'proxy:80',
+      '[]',
+      '[]:1',
+      '[::1',
+      '::1]',
+      '[::1]x',
+      '[::1]:x',
+      '1.2.3.4:',
+    ]
+    const more = [
+      '1.2.3.4:123456',
+      '1.2.3.4:80:80',
+      '1.2.3:80',
+      '[[::1]]',
+      'for=1.2.3.4',
+      '"1.2.3.4"',
+      '%eth0',
+      '2001:db8::1:51008',
+    ]
+    expect([...none, ...more].filter((text) => writtenAddress(text) !== null)).toEqual([])
   })
 
   it('has a prefix of /24, or of /48', () => {
