@@ -29,7 +29,8 @@ async function check(env: NodeJS.ProcessEnv, { connect, json }: { connect?: true
       import('../sso/settings.js'),
       import('../sso/check-files.js'),
     ])
-    await checkSsoFiles(readSsoSettings(config.ssoFile), config.alertHosts)
+    for (const line of await checkSsoFiles(readSsoSettings(config.ssoFile), config.alertHosts))
+      process.stderr.write(`keystride: warning: ${line}\n`)
   }
   const say = json === true ? (text: string) => process.stderr.write(`${text}\n`) : print
   const states = configTable().map(({ name, fallback, meaning }) => {

@@ -1,7 +1,9 @@
-/** Situations of a sign-in at the bridge that the interface numbers ("Client-side codes of integration components"). */
+/** Situations of a sign-in at the bridge with their numbers in the interface ("Client-side codes of integration components"). */
 export const SSO_CODES = {
   'core-unreachable': 100,
   'not-in-directory': 101,
+  'not-verified': 101,
+  'other-account': 101,
   'invalid-email': 102,
   'wrong-password': 103,
   'invalid-pattern': 104,
@@ -19,6 +21,8 @@ export type SsoSituation = keyof typeof SSO_CODES
 export const SSO_SENTENCES: Readonly<Record<SsoSituation, string>> = {
   'core-unreachable': 'the core API cannot be reached',
   'not-in-directory': 'the directory has no such person, or cannot be reached',
+  'not-verified': 'the identity provider has not verified the claim that names this person',
+  'other-account': 'another account of the identity provider has this reference, or this account has another one',
   'invalid-email': 'the directory has no valid e-mail address of this person',
   'wrong-password': 'wrong one-time password',
   'invalid-pattern': 'the typing pattern is not valid',

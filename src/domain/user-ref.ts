@@ -15,13 +15,17 @@ export function normalizeUserRef(text: string): string | null {
   return NORMALIZED.test(normalized) ? normalized : null
 }
 
+/** Which references are accepted, as the end of a sentence about one. */
+export const USER_REF_RULE =
+  'must start with a letter or digit and hold only letters, digits, spaces and . _ @ + - (128 at most)'
+
 /** A user or member reference on the wire: accepts any spelling and returns the normalized one. */
 export const UserRef = z.string().transform((text, context) => {
   const normalized = normalizeUserRef(text)
   if (normalized !== null) return normalized
-  context.addIssue({
-    code: 'custom',
-    message: 'must start with a letter or digit and hold only letters, digits, spaces and . _ @ + - (128 at most)',
-  })
+  context.addIssue({ code: 'custom', message: USER_REF_RULE })
   return z.NEVER
 })
+
+/** User references of made-up people begin with this; a service for trials deletes such people with their counts. */
+export const MADE_UP_PREFIX = 'made-up-'

@@ -16,6 +16,7 @@ export interface Acceptor {
 /** Listens, and passes each connection to the next front. Throws an `ExpectedFault` if it cannot listen on the address. */
 export async function accept(host: string, port: number): Promise<Acceptor> {
   const fronts: ChildProcess[] = []
+  const onTheWay = new Map<ChildProcess, Set<Socket>>()
   const server = createServer({ pauseOnConnect: true }, (socket) => {
     const child = fronts.shift()
     if (child === undefined) {
@@ -23,18 +24,29 @@ export async function accept(host: string, port: number): Promise<Acceptor> {
       return
     }
     fronts.push(child)
-    pass(child, socket)
+    pass(child, socket, onTheWay.get(child) ?? new Set())
   })
-  const listensOn = await listenOn(server, host, port)
-  const remove = (child: ChildProcess): void => {
-    const at = fronts.indexOf(child)
-    if (at >= 0) fronts.splice(at, 1)
+  return {
+    port: await listenOn(server, host, port),
+    add(child) {
+      fronts.push(child)
+      onTheWay.set(child, new Set())
+    },
+    remove(child) {
+      const at = fronts.indexOf(child)
+      if (at >= 0) fronts.splice(at, 1)
+      // Node keeps those that wait for a process that has exited, and their clients would wait for ever.
+      for (const socket of onTheWay.get(child) ?? []) socket.destroy()
+      onTheWay.delete(child)
+    },
+    close: () => server.close(),
   }
-  return { port: listensOn, add: (child) => fronts.push(child), remove, close: () => server.close() }
 }
 
-function pass(child: ChildProcess, socket: Socket): void {
+function pass(child: ChildProcess, socket: Socket, onTheWay: Set<Socket>): void {
+  onTheWay.add(socket)
   child.send({ kind: 'connection' } satisfies ToFront, socket, {}, (error) => {
+    onTheWay.delete(socket)
     if (error !== null) socket.destroy()
   })
 }

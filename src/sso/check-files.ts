@@ -5,16 +5,21 @@ import { loadDirectoryFile } from './directory/file.js'
 import { SECRET_MIN, type SsoSettings } from './settings.js'
 
 /**
- * Checks what the settings refer to: files with secrets, the directory file, and that mail may be sent to its host. Throws an
- * `ExpectedFault` with a line for each problem.
+ * Checks what the settings refer to: files with secrets, the directory file, and that mail may be sent to its host. Resolves to the
+ * warnings. Throws an `ExpectedFault` with a line for each problem.
  */
-export async function checkSsoFiles(settings: SsoSettings, mailHosts: HostList): Promise<void> {
+export async function checkSsoFiles(settings: SsoSettings, mailHosts: HostList): Promise<string[]> {
   const problems = [...secretProblems(settings), ...mailProblems(settings, mailHosts)]
+  const warnings: string[] = []
   if (settings.directory.kind === 'file')
-    await loadDirectoryFile(settings.directory.path).catch((error: Error) => {
-      problems.push(`directory.path: ${error.message}`)
-    })
+    await loadDirectoryFile(settings.directory.path).then(
+      ({ faults }) => {
+        if (faults !== null) warnings.push(`directory.path: ${faults}`)
+      },
+      (error: Error) => problems.push(`directory.path: ${error.message}`),
+    )
   if (problems.length > 0) throw new ExpectedFault(`SSO_FILE: cannot be used:\n  ${problems.join('\n  ')}`)
+  return warnings
 }
 
 /** Field, file if any, and the least number of characters. */

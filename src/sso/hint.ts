@@ -1,5 +1,6 @@
 import { createRemoteJWKSet, decodeJwt, errors, jwtVerify } from 'jose'
 import type { SsoSettings } from './settings.js'
+import { isVerified } from './verified.js'
 
 /** The person of an `id_token_hint` that the upstream provider has signed. */
 export interface Hint {
@@ -8,8 +9,11 @@ export interface Hint {
   readonly name: string
 }
 
-/** Null: not a valid hint of the upstream provider. Throws if its keys cannot be fetched or read. */
-export type HintReader = (token: string) => Promise<Hint | null>
+/**
+ * `invalid`: not a valid hint of the upstream provider; `not-verified`: the provider does not call the claim verified that names the
+ * person. Throws if the keys of the provider cannot be fetched or read.
+ */
+export type HintReader = (token: string) => Promise<Hint | 'invalid' | 'not-verified'>
 
 const WITHIN_MS = 3_000
 /** Entra may send a hint that has just expired. The hint names a person; typing still has to prove it. */
@@ -22,6 +26,7 @@ export function hintReader({
   jwksUri,
   audience,
   name: claim,
+  acceptUnverified,
 }: NonNullable<SsoSettings['upstream']>): HintReader {
   const keys = createRemoteJWKSet(new URL(jwksUri), { timeoutDuration: WITHIN_MS })
   return async (token) => {
@@ -34,11 +39,10 @@ export function hintReader({
         requiredClaims: ['sub', 'exp', 'iat'],
       })
       const name = payload[claim]
-      return typeof payload.sub === 'string' && typeof name === 'string' && name !== ''
-        ? { sub: payload.sub, name }
-        : null
+      if (typeof payload.sub !== 'string' || typeof name !== 'string' || name === '') return 'invalid'
+      return acceptUnverified || isVerified(payload, claim) ? { sub: payload.sub, name } : 'not-verified'
     } catch (error) {
-      if (error instanceof errors.JOSEError && !WITHOUT_KEYS.includes(error.code)) return null
+      if (error instanceof errors.JOSEError && !WITHOUT_KEYS.includes(error.code)) return 'invalid'
       throw error
     }
   }

@@ -4,12 +4,12 @@ import { Refusal } from '../domain/refusal.js'
 import { SSO_CODES, SSO_SENTENCES, type SsoSituation } from '../domain/sso-code.js'
 import type { Language } from '../domain/typing-words.js'
 import type { Artifacts } from './artifacts.js'
-import type { Person } from './directory/directory.js'
+import { writtenName } from './directory/directory.js'
 import { endedPage, languageOf, onwardPage, situationOf, stepPage, wishedLanguage } from './pages.js'
 import { ACR, AMR, hintedName, hintOf, INTERACTION_MS, SIGNED_IN_MS } from './provider.js'
 import type { SsoSettings } from './settings.js'
 import { type Action, type advance, begun, type PasswordPurpose, type Progress, type Step } from './sign-in.js'
-import type { UpstreamLogin } from './upstream-login.js'
+import type { FoundUpstream, UpstreamLogin } from './upstream-login.js'
 
 interface Needs {
   readonly settings: SsoSettings
@@ -33,7 +33,8 @@ interface Exchange {
   readonly url: URL
   /** Null: not a POST. */
   readonly form: URLSearchParams | null
-  readonly ip: string
+  /** Null: not known. */
+  readonly ip: string | null
 }
 
 /** The pages of people who sign in, below `/interaction/`, and `/upstream`, where the upstream provider sends them back. */
@@ -112,7 +113,7 @@ async function askUpstream(
   details: Details,
   progress: Progress,
 ): Promise<string | Progress> {
-  let found: Person | null
+  let found: FoundUpstream
   try {
     if (!url.searchParams.has('state')) return await upstream.begin(details.uid, hintedName(details.params))
     found = await upstream.person(details.uid, url)
@@ -123,8 +124,12 @@ async function askUpstream(
     await keep(needs, details, away)
     return away
   }
-  if (found !== null) return { ...progress, name: found.userRef, person: found, step: { kind: 'name', note: null } }
-  const refused: Progress = { ...progress, step: REFUSED_UPSTREAM }
+  if ('person' in found) {
+    const { person, subject } = found
+    return { ...progress, name: person.userRef, subject, person, step: { kind: 'name', note: null } }
+  }
+  const step: Step = { kind: 'refused', situation: found.refused, until: null, resettable: false }
+  const refused: Progress = { ...progress, step }
   await keep(needs, details, refused)
   return refused
 }
@@ -155,7 +160,7 @@ function actionOf(form: URLSearchParams): Action | null {
     case 'begin':
       return { kind: 'begin' }
     case 'name':
-      return { kind: 'name', name: text('name').trim().slice(0, 256) }
+      return { kind: 'name', name: writtenName(text('name')) }
     case 'pattern':
       return { kind: 'pattern', pattern: text('pattern') }
     case 'code':
@@ -182,7 +187,7 @@ const languageFor = ({ request, url }: Exchange, { params }: Details): Language 
   )
 
 const progressOf = async ({ artifacts }: Needs, { uid, params }: Details): Promise<Progress> =>
-  (await artifacts.find<Progress>('SignIn', uid)) ?? begun(hintedName(params))
+  (await artifacts.find<Progress>('SignIn', uid)) ?? begun(hintedName(params), hintOf(params)?.sub ?? null)
 
 async function keep({ artifacts, onSituation }: Needs, { uid, params }: Details, progress: Progress): Promise<void> {
   const situation = situationOf(progress.step)
@@ -216,7 +221,7 @@ async function finish(
     throw new Error('a sign-in that has not passed cannot be finished')
   const client = settings.clients.find(({ id }) => id === params.client_id)
   // The ID token will name the person of the hint.
-  if (client?.subject === 'hint' && hintOf(params)?.name !== name)
+  if (client?.subject === 'hint' && (hintOf(params) === null || hintedName(params) !== name))
     throw new Error('a sign-in of another person than that of the hint cannot be finished')
   const acr = (client?.acr ?? ACR)[step.by]
   await artifacts.put('SignedIn', person.userRef, person, SIGNED_IN_MS, person.userRef)
@@ -259,8 +264,6 @@ async function cancel(needs: Needs, exchange: Exchange, details: Details, { step
   // As a page: the redirects after a form must stay on this site.
   send(response, 200, onwardPage({ language, application: applicationOf(needs, details), onward: to }), needs.headers)
 }
-
-const REFUSED_UPSTREAM: Step = { kind: 'refused', situation: 'not-in-directory', until: null, resettable: false }
 
 function redirect(response: ServerResponse, location: string): void {
   response.writeHead(303, { location }).end()

@@ -9,8 +9,10 @@ import {
   Provider,
 } from 'oidc-provider'
 import { ExpectedFault } from '../domain/expected-fault.js'
+import { SSO_CODES, SSO_SENTENCES } from '../domain/sso-code.js'
+import type { Accounts } from './accounts.js'
 import type { Artifacts } from './artifacts.js'
-import type { PeopleDirectory, Person } from './directory/directory.js'
+import { type PeopleDirectory, type Person, writtenName } from './directory/directory.js'
 import type { Hint } from './hint.js'
 import type { ProviderKeys } from './keys.js'
 import { type SsoClient, type SsoSettings, secretOf } from './settings.js'
@@ -21,6 +23,7 @@ interface Needs {
   readonly adapter: NonNullable<Configuration['adapter']>
   readonly artifacts: Artifacts
   readonly directory: PeopleDirectory | null
+  readonly accounts: Accounts
   readonly pages: ProviderPages
 }
 
@@ -49,8 +52,6 @@ export const AMR = { typing: ['typing'], password: ['otp'] } as const
 export const HINT_PARAM = 'keystride_hint'
 /** Requests whose hint the request handler has verified. Every other request with this parameter is refused. */
 export const hintVerified = new WeakSet<IncomingMessage>()
-/** Value of the parameter if the hint is not valid. The provider takes an empty parameter for none. */
-export const HINT_INVALID = 'invalid'
 
 const MINUTE_S = 60
 const INTERACTION_S = 30 * MINUTE_S
@@ -78,6 +79,7 @@ export async function createProvider(needs: Needs): Promise<Provider> {
       ...(flows.has('id_token') ? ['none' as const] : []),
     ],
     subjectTypes: settings.clients.some(({ subject }) => subject === 'hint') ? ['public', 'pairwise'] : ['public'],
+    discovery: { prompt_values_supported: ['none', 'login', 'consent', ...loginPrompts(settings)] },
     acrValues: new Set(settings.clients.flatMap(({ acr = ACR }) => [acr.typing, acr.password])),
     cookies: {
       keys: [...keys.cookieKeys],
@@ -86,7 +88,7 @@ export async function createProvider(needs: Needs): Promise<Provider> {
     },
     features: featuresOf(needs.pages),
     interactions: {
-      policy: policyFor(settings, needs.directory),
+      policy: policyFor(needs),
       url: (_, { uid }) => `/interaction/${uid}`,
     },
     ttl: {
@@ -130,8 +132,9 @@ const PROTOCOL: Configuration = {
       const { scope } = oidc.params ?? {}
       if (typeof scope !== 'string' || !scope.split(' ').includes('openid'))
         throw new errors.InvalidRequest('scope must contain openid')
-      if (value === HINT_INVALID)
+      if (value === 'invalid')
         throw new errors.InvalidRequest('id_token_hint is not a valid token of the upstream provider')
+      if (value === 'not-verified') throw new errors.AccessDenied(`${SSO_CODES[value]} ${SSO_SENTENCES[value]}`)
       if (client.subjectType === 'pairwise' && value === undefined)
         throw new errors.InvalidRequest('id_token_hint is required')
     },
@@ -235,7 +238,7 @@ function metadataOf({
 }
 
 /** The provider's own policy, and three reasons more to ask for typing. */
-function policyFor({ sessionMinutes }: SsoSettings, directory: PeopleDirectory | null) {
+function policyFor({ settings: { sessionMinutes }, directory, accounts }: Needs) {
   const policy = interactionPolicy.base()
   const { Check } = interactionPolicy
   const login = policy.get('login')
@@ -264,11 +267,18 @@ function policyFor({ sessionMinutes }: SsoSettings, directory: PeopleDirectory |
       if (name === null || directory === null || oidc.session?.accountId === undefined || oidc.result?.login)
         return false
       const found = await directory.find(name).catch(() => null)
-      return found?.userRef !== oidc.session.accountId
+      if (found?.userRef !== oidc.session.accountId) return true
+      return !(await accounts.mayBe(hintOf(oidc.params)?.sub ?? null, found.userRef))
     }),
   )
   return policy
 }
+
+/** Values of `prompt` that ask for the same as `login`. A new person enrolls in a sign-in, if that is possible at all. */
+export const loginPrompts = ({ enroll, mail }: SsoSettings): readonly string[] => [
+  'select_account',
+  ...(enroll && mail !== undefined ? ['create'] : []),
+]
 
 type Params = Readonly<Record<string, unknown>> | undefined
 
@@ -282,5 +292,6 @@ export function hintOf(params: Params): Hint | null {
 /** The person whom an authorization request names; null: none. */
 export function hintedName(params: Params): string | null {
   const given = hintOf(params)?.name ?? params?.login_hint
-  return typeof given === 'string' && given !== '' ? given : null
+  const name = typeof given === 'string' ? writtenName(given) : ''
+  return name === '' ? null : name
 }

@@ -2,11 +2,12 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { parse as parseQuery } from 'node:querystring'
 import type Provider from 'oidc-provider'
+import { writtenAddress } from '../domain/context/address.js'
 import { ExpectedFault } from '../domain/expected-fault.js'
 import { claimedIssuer, type HintReader } from './hint.js'
 import type { Interactions } from './interactions.js'
 import { languageOf, unavailablePage } from './pages.js'
-import { HINT_INVALID, HINT_PARAM, hintVerified } from './provider.js'
+import { HINT_PARAM, hintVerified, loginPrompts } from './provider.js'
 import type { SsoSettings } from './settings.js'
 
 /** A file of the pages. */
@@ -29,6 +30,8 @@ interface Needs {
   /** Reason not to send new requests here; null: ready. */
   readonly unready: () => string | null
   readonly onError: (error: unknown) => void
+  /** Logs a line at intervals. */
+  readonly warn: (line: string) => void
 }
 
 export interface SsoServer {
@@ -39,6 +42,8 @@ export interface SsoServer {
 /** A pattern of 2,000 events in a form takes less; the parameters of the provider have a bound of its own. */
 const FORM_BYTES_MAX = 2_000_000
 const AUTHORIZATION_BYTES_MAX = 64_000
+/** Node refuses a head of more than 16 KiB, and some proxies one of 8. */
+const ADDRESS_MAX = 12_000
 const REQUEST_TIMEOUT_MS = 30_000
 
 const SECURITY = {
@@ -124,11 +129,20 @@ async function answer(needs: Needs, request: IncomingMessage, response: ServerRe
   const uid = /^\/interaction\/([\w-]{1,64})$/.exec(pathname)?.[1]
   if (uid !== undefined || pathname === '/upstream') {
     const form = request.method === 'POST' ? await formOf(request, FORM_BYTES_MAX) : null
-    return interactions.answer({ request, response, url, form, ip: ipOf(request, settings.proxies) })
+    return interactions.answer({ request, response, url, form, ip: ipOf(needs, request) })
+  }
+  if (request.method === 'POST' && (pathname === '/auth' || pathname === '/session/end')) {
+    const parameters = await formOf(request, AUTHORIZATION_BYTES_MAX)
+    // A hint may be too long for an address, and names the person without a session.
+    if (needs.readHint === null || !hasHint(parameters, settings.issuer)) return toGet(response, pathname, parameters)
+    becomeGet(request, url, parameters)
+  }
+  if (pathname === '/auth') {
+    promptLogin(url.searchParams, loginPrompts(settings))
+    if (needs.readHint !== null) await exchangeHint(needs.readHint, settings.issuer, request, url.searchParams)
   }
   // A request may name another host in its path.
   request.url = `${pathname}${url.search}`
-  if (pathname === '/auth' && needs.readHint !== null) await exchangeHint(needs.readHint, settings.issuer, request, url)
   await needs.provider().callback()(request, response)
 }
 
@@ -166,35 +180,61 @@ function overrideOrigin(request: IncomingMessage, issuer: string): void {
   request.headers['x-forwarded-proto'] = protocol.slice(0, -1)
 }
 
-/** The address of the browser: what the outermost of the trusted proxies has seen. */
-function ipOf(request: IncomingMessage, proxies: number): string {
+/** The address of the browser: what the outermost of the trusted proxies has seen. Null, and a line in the log, if that is no address. */
+function ipOf({ settings: { proxies }, warn }: Needs, request: IncomingMessage): string | null {
   const direct = request.socket.remoteAddress ?? ''
-  if (proxies === 0) return direct
   const forwarded = String(request.headers['x-forwarded-for'] ?? '')
     .split(',')
     .map((part) => part.trim())
     .filter((part) => part !== '')
-  return forwarded.at(-proxies) ?? direct
+  const seen = (proxies === 0 ? undefined : forwarded.at(-proxies)) ?? direct
+  const address = writtenAddress(seen)
+  if (address === null && seen !== '')
+    warn(`X-Forwarded-For names no address, so a sign-in is judged without one: ${JSON.stringify(seen.slice(0, 64))}`)
+  return address
 }
 
 /**
- * Verifies an `id_token_hint` of the upstream provider and replaces it by its person. A request by POST becomes one by GET, so that the
- * provider reads the changed parameters. A hint that is our own token stays.
+ * Sends the browser on to the same endpoint by GET. Its cookies are `SameSite=Lax`: a form of another site comes without them, and
+ * the endpoint would see no session.
  */
-async function exchangeHint(read: HintReader, issuer: string, request: IncomingMessage, url: URL): Promise<void> {
-  const parameters = request.method === 'POST' ? await formOf(request, AUTHORIZATION_BYTES_MAX) : url.searchParams
-  parameters.delete(HINT_PARAM)
-  hintVerified.add(request)
-  const [token] = parameters.getAll('id_token_hint')
-  if (token !== undefined && claimedIssuer(token) !== issuer) {
-    const hint = await read(token)
-    parameters.delete('id_token_hint')
-    parameters.set(HINT_PARAM, hint === null ? HINT_INVALID : JSON.stringify(hint))
-  }
+function toGet(response: ServerResponse, pathname: string, parameters: URLSearchParams): void {
+  const location = `${pathname}?${parameters}`
+  if (location.length > ADDRESS_MAX) throw new BadRequest(413, 'the form is too large')
+  response.writeHead(303, { location }).end()
+}
+
+/** Turns a request by POST into one by GET, so that the provider reads the changed parameters. */
+function becomeGet(request: IncomingMessage, url: URL, parameters: URLSearchParams): void {
+  url.search = parameters.toString()
   request.method = 'GET'
-  request.url = `${url.pathname}?${parameters}`
   delete request.headers['content-type']
   delete request.headers['content-length']
+}
+
+/** Replaces the values of `prompt` that ask for the same as `login`. */
+function promptLogin(parameters: URLSearchParams, same: readonly string[]): void {
+  const [prompt, ...more] = parameters.getAll('prompt')
+  const values = prompt?.split(' ') ?? []
+  // A parameter that comes twice is refused by the provider.
+  if (more.length > 0 || !values.some((value) => same.includes(value))) return
+  parameters.set('prompt', values.map((value) => (same.includes(value) ? 'login' : value)).join(' '))
+}
+
+/** Whether the `id_token_hint` is not a token of our own. */
+function hasHint(parameters: URLSearchParams, issuer: string): boolean {
+  const token = parameters.get('id_token_hint')
+  return token !== null && claimedIssuer(token) !== issuer
+}
+
+/** Verifies an `id_token_hint` of the upstream provider and replaces it by its person. A hint that is our own token stays. */
+async function exchangeHint(read: HintReader, issuer: string, request: IncomingMessage, parameters: URLSearchParams) {
+  parameters.delete(HINT_PARAM)
+  hintVerified.add(request)
+  if (!hasHint(parameters, issuer)) return
+  const hint = await read(parameters.get('id_token_hint') ?? '')
+  parameters.delete('id_token_hint')
+  parameters.set(HINT_PARAM, typeof hint === 'string' ? hint : JSON.stringify(hint))
 }
 
 async function formOf(request: IncomingMessage, bytesMax: number): Promise<URLSearchParams> {

@@ -93,13 +93,25 @@ const LdapDirectory = strict({
 const bindsWithPassword = ({ bindDn, bindPasswordFile }: z.output<typeof LdapDirectory>) =>
   (bindDn === undefined) === (bindPasswordFile === undefined)
 
+const acceptUnverified = z
+  .boolean()
+  .default(false)
+  .describe('whether an e-mail address or telephone number counts that the provider does not call verified')
+
 const UserinfoDirectory = strict({
   kind: z.literal('userinfo'),
   issuer: Address.describe('the provider where a person signs in first; its userinfo is the directory'),
   clientId: z.string().min(1),
   clientSecretFile: z.string().min(1),
   scope: z.string().default('openid profile email'),
-  userRef: z.string().min(1).default('preferred_username').describe('claim of userinfo that becomes the userRef'),
+  userRef: z
+    .string()
+    .min(1)
+    .default('preferred_username')
+    .describe(
+      'claim of userinfo that becomes the userRef. At some providers people choose their own preferred_username',
+    ),
+  acceptUnverified,
 })
 
 const Settings = strict({
@@ -132,7 +144,14 @@ const Settings = strict({
     issuer: Address,
     jwksUri: Address,
     audience: z.string().min(1),
-    name: z.string().min(1).default('preferred_username').describe('claim of the id_token_hint that names the person'),
+    name: z
+      .string()
+      .min(1)
+      .default('preferred_username')
+      .describe(
+        'claim of the id_token_hint that names the person. At some providers people choose their own preferred_username',
+      ),
+    acceptUnverified,
   }).optional(),
   mail: strict({
     host: z.string().refine((text) => canonicalHost(text) !== null, 'must be a host name or an address'),
@@ -147,7 +166,11 @@ const Settings = strict({
   clients: z
     .array(Client)
     .min(1)
-    .refine((all) => new Set(all.map(({ id }) => id)).size === all.length, 'must not contain an id twice'),
+    .superRefine((all, context) => {
+      for (const [at, { id }] of all.entries())
+        if (all.findIndex((one) => one.id === id) < at)
+          context.addIssue({ code: 'custom', path: [at, 'id'], message: 'is the id of another client' })
+    }),
   enroll: z.boolean().default(true),
   resetAfterBlock: z.boolean().default(false),
   sessionMinutes: z
@@ -187,10 +210,22 @@ export function readSsoSettings(path: string): SsoSettings {
   }
   const checked = check(Settings, given)
   if (!checked.ok) {
-    const lines = checked.problems.map(({ path: field, message }) => `  ${fieldPath(field) || 'the file'}: ${message}`)
+    const lines = checked.problems.map(
+      ({ path: field, message }) => `  ${nameOf(field, given) || 'the file'}: ${message}`,
+    )
     throw new ExpectedFault(`SSO_FILE: ${path} cannot be used:\n${lines.join('\n')}`)
   }
   return withPaths(checked.data, dirname(resolve(path)))
+}
+
+/** The path of a field; that of a client has its id. */
+function nameOf(path: readonly PropertyKey[], given: unknown): string {
+  const [list, at, ...rest] = path
+  const id = (given as { clients?: { id?: unknown }[] } | null)?.clients?.[Number(at)]?.id
+  if (list !== 'clients' || typeof id !== 'string') return fieldPath(path)
+  return [`${fieldPath([list, Number(at)])} ${JSON.stringify(id)}`, fieldPath(rest)]
+    .filter((part) => part !== '')
+    .join(': ')
 }
 
 /** The settings with absolute paths. */

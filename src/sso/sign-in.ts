@@ -4,6 +4,7 @@
  */
 import type { SsoSituation } from '../domain/sso-code.js'
 import type { Language } from '../domain/typing-words.js'
+import type { Accounts } from './accounts.js'
 import { type Again, type Core, isUnreachable, type SignIn, type SignInState, type Words } from './core.js'
 import type { PeopleDirectory, Person } from './directory/directory.js'
 import type { Passwords } from './passwords.js'
@@ -11,6 +12,7 @@ import type { Passwords } from './passwords.js'
 interface Needs {
   readonly core: Core
   readonly directory: PeopleDirectory
+  readonly accounts: Accounts
   /** Null: no one-time password can be sent. */
   readonly passwords: Passwords | null
   readonly mayEnroll: boolean
@@ -65,6 +67,8 @@ export interface Progress {
   readonly name: string | null
   /** The person enters the name, so may correct it. */
   readonly entersName: boolean
+  /** `sub` of the account at the upstream provider that names the person; null: none does. */
+  readonly subject: string | null
   readonly person: Person | null
   /** A one-time password was right, so the person may enroll. */
   readonly proved: boolean
@@ -84,15 +88,17 @@ export type Action =
   | { readonly kind: 'password'; readonly password: string }
 
 interface Call {
-  readonly ip: string
+  /** Null: not known. */
+  readonly ip: string | null
   /** Language of the page, and so of the words. */
   readonly language: Language
   readonly now: number
 }
 
-export const begun = (name: string | null): Progress => ({
+export const begun = (name: string | null, subject: string | null): Progress => ({
   name,
   entersName: name === null,
+  subject,
   person: null,
   proved: false,
   state: null,
@@ -104,7 +110,10 @@ export const begun = (name: string | null): Progress => ({
 export async function advance(needs: Needs, progress: Progress, action: Action, call: Call): Promise<Progress> {
   if (progress.step.kind === 'passed') return progress
   const after = await acted(needs, progress, action, call)
-  return after.step.kind === 'passed' ? { ...after, passedAt: call.now } : after
+  if (after.step.kind !== 'passed' || after.person === null) return after
+  return (await needs.accounts.bind(after.subject, after.person.userRef))
+    ? { ...after, passedAt: call.now }
+    : { ...after, step: refused('other-account') }
 }
 
 async function acted(needs: Needs, progress: Progress, action: Action, call: Call): Promise<Progress> {
@@ -157,6 +166,8 @@ async function begin(needs: Needs, progress: Progress, call: Call): Promise<Prog
   if (person === null && progress.entersName)
     return { ...progress, name: null, step: { kind: 'name', note: 'not-in-directory' } }
   if (person === null) return { ...progress, step: refused('not-in-directory') }
+  if (!(await needs.accounts.mayBe(progress.subject, person.userRef)))
+    return { ...progress, step: refused('other-account') }
   return next(needs, { ...progress, person }, call, {})
 }
 
@@ -262,6 +273,9 @@ async function redeem(
   const wrong = await needs.passwords.check(person, entered)
   if (wrong !== null)
     return { ...progress, step: { kind: 'password', purpose, sent: true, note: wrong, waitUntil: null } }
+  // From here on the profile may change.
+  if (!(await needs.accounts.bind(progress.subject, person.userRef)))
+    return { ...progress, step: refused('other-account') }
   // The person may have been locked, deleted or reset since the password was sent.
   const now = await next(needs, { ...progress, proved: purpose === 'enroll', state: null }, call, {})
   if (purpose === 'enroll') return { ...now, proved: true }

@@ -9,12 +9,16 @@ import {
   randomNonce,
   randomPKCECodeVerifier,
 } from 'openid-client'
+import type { SsoSituation } from '../domain/sso-code.js'
+import { USER_REF_RULE } from '../domain/user-ref.js'
 import { newToken } from '../flows/process/tokens.js'
+import type { Accounts } from './accounts.js'
 import type { Artifacts } from './artifacts.js'
 import type { Person } from './directory/directory.js'
 import { personOf } from './directory/person-of.js'
 import { INTERACTION_MS } from './provider.js'
 import { type DirectorySettings, secretOf } from './settings.js'
+import { isVerified } from './verified.js'
 
 type UserinfoSettings = Extract<DirectorySettings, { kind: 'userinfo' }>
 
@@ -22,9 +26,14 @@ type UserinfoSettings = Extract<DirectorySettings, { kind: 'userinfo' }>
 export interface UpstreamLogin {
   /** The address at the upstream provider where the person of an interaction signs in. */
   begin(uid: string, loginHint: string | null): Promise<string>
-  /** The person whom the upstream provider sends back with `url`; null: refused there, unusable, or not of this interaction. */
-  person(uid: string, url: URL): Promise<Person | null>
+  /** The person whom the upstream provider sends back with `url`. */
+  person(uid: string, url: URL): Promise<FoundUpstream>
 }
+
+/** A person and the `sub` of the account, or why there is none. */
+export type FoundUpstream =
+  | { readonly person: Person; readonly subject: string }
+  | { readonly refused: Extract<SsoSituation, 'not-in-directory' | 'not-verified' | 'other-account'> }
 
 /** The values that the answer of the upstream provider must fit. */
 interface Pending {
@@ -33,7 +42,17 @@ interface Pending {
   readonly verifier: string
 }
 
-export function upstreamLogin(settings: UserinfoSettings, bridge: string, artifacts: Artifacts): UpstreamLogin {
+export interface UpstreamNeeds {
+  readonly settings: UserinfoSettings
+  /** Issuer of the bridge. */
+  readonly bridge: string
+  readonly artifacts: Artifacts
+  readonly accounts: Accounts
+  /** Logs a line at intervals. */
+  readonly warn: (line: string) => void
+}
+
+export function upstreamLogin({ settings, bridge, artifacts, accounts, warn }: UpstreamNeeds): UpstreamLogin {
   const secret = secretOf('directory.clientSecretFile', settings.clientSecretFile)
   const redirectUri = `${bridge}/upstream`
   let found: Promise<Configuration> | null = null
@@ -70,27 +89,42 @@ export function upstreamLogin(settings: UserinfoSettings, bridge: string, artifa
 
     async person(uid, url) {
       const pending = await artifacts.find<Pending>('Upstream', uid)
-      if (pending === null) return null
+      if (pending === null) return { refused: 'not-in-directory' }
       await artifacts.end('Upstream', uid)
-      const config = await configuration()
-      try {
-        const tokens = await authorizationCodeGrant(config, new URL(`${redirectUri}${url.search}`), {
-          pkceCodeVerifier: pending.verifier,
-          expectedState: pending.state,
-          expectedNonce: pending.nonce,
-          idTokenExpected: true,
-        })
-        const sub = tokens.claims()?.sub ?? ''
-        const claims = await fetchUserInfo(config, tokens.access_token, sub)
-        return personOf({
-          userRef: claims[settings.userRef],
-          email: claims.email_verified === false ? undefined : claims.email,
-          displayName: claims.name,
-          language: claims.locale,
-        })
-      } catch {
-        return null
+      const claims = await claimsOf(await configuration(), new URL(`${redirectUri}${url.search}`), pending)
+      if (claims === null) return { refused: 'not-in-directory' }
+      const { userRef: name, acceptUnverified } = settings
+      const isTrusted = (claim: string) => acceptUnverified || isVerified(claims, claim)
+      const refuse = (refused: 'not-in-directory' | 'not-verified', why: string) => {
+        warn(`a person of ${settings.issuer} was refused: ${name} ${why}: ${JSON.stringify(claims.sub.slice(0, 64))}`)
+        return { refused }
       }
+      if (!isTrusted(name)) return refuse('not-verified', `is not verified there (directory.acceptUnverified)`)
+      const person = personOf({
+        userRef: claims[name],
+        email: isTrusted('email') ? claims.email : undefined,
+        displayName: claims.name,
+        language: claims.locale,
+      })
+      if (person === null) return refuse('not-in-directory', USER_REF_RULE)
+      // An account that was renamed keeps its reference.
+      const userRef = await accounts.refFor(claims.sub, person.userRef)
+      return userRef === null ? { refused: 'other-account' } : { person: { ...person, userRef }, subject: claims.sub }
     },
+  }
+}
+
+/** The claims of userinfo; null: the person was refused there, or the answer is not that of this sign-in. */
+async function claimsOf(config: Configuration, url: URL, { verifier, state, nonce }: Pending) {
+  try {
+    const tokens = await authorizationCodeGrant(config, url, {
+      pkceCodeVerifier: verifier,
+      expectedState: state,
+      expectedNonce: nonce,
+      idTokenExpected: true,
+    })
+    return await fetchUserInfo(config, tokens.access_token, tokens.claims()?.sub ?? '')
+  } catch {
+    return null
   }
 }

@@ -42,6 +42,13 @@ export interface HolderFacts {
   readonly here: boolean
 }
 
+/** A setting of a session that is not as the service needs it. */
+export interface WrongSetting {
+  readonly name: string
+  readonly found: string
+  readonly wanted: string
+}
+
 /** The schema next to that of this version. */
 export interface SchemaFacts {
   /** Name of the last migration; null: no schema. */
@@ -158,6 +165,8 @@ export interface DatabaseInspection {
   members(): Promise<readonly MemberFacts[]>
   /** Whether a pooler is between this process and the server. */
   pooler(): Promise<Reading<boolean>>
+  /** Settings of a session that are not as the service needs them. */
+  settings(): Promise<Reading<readonly WrongSetting[]>>
   schema(): Promise<Reading<SchemaFacts>>
   /** The largest first. */
   tables(): Promise<Reading<readonly TableFacts[]>>

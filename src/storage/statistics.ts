@@ -68,4 +68,6 @@ export interface StatisticsStore {
   users(organizationId: string, window: TimeWindow, order: UserOrder): Promise<UserStatistics[]>
   /** For a job: updates due counts of all organizations, half a second per kind of count; true if more is left. */
   countAttempts(): Promise<boolean>
+  /** Counts the attempts since the day of `since` (epoch ms) again: some were written with a past time, or are to leave all counts. */
+  countAgain(organizationId: string, since: number): Promise<void>
 }

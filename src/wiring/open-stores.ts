@@ -41,7 +41,7 @@ import { postgresAuthentications } from '../storage/postgres/attempt/authenticat
 import { postgresInvalidPatterns } from '../storage/postgres/attempt/invalid-patterns.js'
 import { postgresRefusedPatterns } from '../storage/postgres/attempt/refused-patterns.js'
 import { endEverySession, postgresSessions } from '../storage/postgres/attempt/session.js'
-import { connectPostgres, type Database } from '../storage/postgres/connection/client.js'
+import { connectPostgres, type Database, requireSettings } from '../storage/postgres/connection/client.js'
 import { observedDatabase } from '../storage/postgres/connection/observed-database.js'
 import { poolerBetween } from '../storage/postgres/connection/pooler.js'
 import { askServers, primaryAmong, serversOf } from '../storage/postgres/connection/primary.js'
@@ -72,6 +72,7 @@ import { postgresUserLog } from '../storage/postgres/person/user-log.js'
 import { backupRoleSql } from '../storage/postgres/schema/backup-role.js'
 import { migrate, requireSchema } from '../storage/postgres/schema/migrate.js'
 import { postgresOneTimePasswords } from '../storage/postgres/sso/one-time-password.js'
+import { postgresSsoAccounts } from '../storage/postgres/sso/sso-account.js'
 import { postgresSsoArtifacts } from '../storage/postgres/sso/sso-artifact.js'
 import { postgresSsoKeys } from '../storage/postgres/sso/sso-key.js'
 import type { PreferredLanguageStore } from '../storage/preferred-language.js'
@@ -82,6 +83,7 @@ import type { RefusedPatternStore } from '../storage/refused-patterns.js'
 import type { RetentionStore } from '../storage/retention.js'
 import type { SecurityCodeStore } from '../storage/security-code.js'
 import type { SessionStore } from '../storage/session.js'
+import type { SsoAccountStore } from '../storage/sso-account.js'
 import type { SsoArtifactStore } from '../storage/sso-artifact.js'
 import type { SsoKeyStore } from '../storage/sso-key.js'
 import type { StatisticsStore } from '../storage/statistics.js'
@@ -120,6 +122,7 @@ export interface Stores {
   readonly ssoArtifacts: SsoArtifactStore
   readonly oneTimePasswords: OneTimePasswordStore
   readonly ssoKeys: SsoKeyStore
+  readonly ssoAccounts: SsoAccountStore
   /** Null without Redis. */
   readonly rateAccounts: RateAccounts | null
   /** Ends all sessions, in PostgreSQL and in Redis. */
@@ -204,6 +207,7 @@ export async function openStores(
     })
     const pingDatabase = clock.setBy(() => database.ping())
     await untilAnswered(pingDatabase)
+    await requireSettings(database)
     const redis =
       config.redisUrl === null || !withRedis
         ? null
@@ -224,7 +228,7 @@ export async function openStores(
         await redis?.endEverySession()
       },
       endEveryLink: () => endEveryLink(database),
-      geography: openGeography(config.geography),
+      geography: openGeography(config.geography, (line) => log.warn(line)),
       ports: portsOf(url, config.redisUrl),
       clock,
       checks: [
@@ -267,9 +271,10 @@ async function openDatabase(
   const migrated = await atVersion(primary, schema, say).catch((error: unknown) => {
     throw databaseFault(error)
   })
-  const prepare = config.databasePrepare ?? (embedded !== null || !(await poolerBetween(primary)))
+  const pooled = embedded === null && (await poolerBetween(primary))
+  const prepare = config.databasePrepare ?? !pooled
   const warn = (line: string) => log.warn(line)
-  const options = { url, primary, max: config.databasePool, prepare, log: warn, patience: config.storePatience }
+  const options = { url, primary, max: config.databasePool, prepare, pooled, log: warn, patience: config.storePatience }
   const database =
     observer === null
       ? connectPostgres(options)
@@ -325,6 +330,7 @@ const postgresStores = (database: Database, observer: StoreObserver | null) => (
   userLog: postgresUserLog(database),
   oneTimePasswords: postgresOneTimePasswords(database),
   ssoKeys: postgresSsoKeys(database),
+  ssoAccounts: postgresSsoAccounts(database),
 })
 
 /** Names of the migrations applied: none unless `schema` is `migrate`. */

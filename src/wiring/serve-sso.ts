@@ -10,6 +10,7 @@ import { every } from '../jobs/every.js'
 import type { Config } from '../process/config.js'
 import type { Logger } from '../process/log.js'
 import { packageRoot } from '../scoring/artifacts.js'
+import { createAccounts } from '../sso/accounts.js'
 import { createArtifacts, providerAdapter } from '../sso/artifacts.js'
 import { checkSsoFiles } from '../sso/check-files.js'
 import { type ClientModule, coreApi } from '../sso/core.js'
@@ -26,7 +27,8 @@ import { reporting } from '../sso/provider-events.js'
 import { type Asset, type SsoServer, serveSso } from '../sso/server.js'
 import { readSsoSettings, type SsoSettings, secretOf } from '../sso/settings.js'
 import { advance } from '../sso/sign-in.js'
-import { upstreamLogin } from '../sso/upstream-login.js'
+import { type UpstreamNeeds, upstreamLogin } from '../sso/upstream-login.js'
+import { logAtIntervals } from '../storage/log-at-intervals.js'
 import { iconSvg, pageHeaders } from '../web/page.js'
 import { pageStyle } from '../web/page-style.js'
 import type { Stores } from './open-stores.js'
@@ -54,9 +56,10 @@ export async function startSso(needs: Needs): Promise<SsoServer> {
   const { organizationId } = await holderOf(stores.apiKeys, apikey)
   const kept = { organizationId, ssoArtifacts, vault }
   const artifacts = createArtifacts(kept)
-  const upstream =
-    settings.directory.kind === 'userinfo' ? upstreamLogin(settings.directory, settings.issuer, artifacts) : null
-  const directory = await openDirectory(settings, log)
+  const warn = logAtIntervals((line) => log.warn(line))
+  const accounts = createAccounts({ organizationId, settings, ssoAccounts: stores.ssoAccounts, warn })
+  const upstream = openUpstream(settings, { artifacts, accounts, warn })
+  const directory = await openDirectory(settings, log, warn)
   const headers = pageHeaders(settings.issuer)
   const keys = createProviderKeys({ organizationId, ssoKeys: stores.ssoKeys, vault, now: clock.now })
   let held = await keys.current()
@@ -67,6 +70,7 @@ export async function startSso(needs: Needs): Promise<SsoServer> {
       adapter: providerAdapter(kept),
       artifacts,
       directory: upstream === null ? directory : null,
+      accounts,
       pages: providerPages(headers),
     })
   let provider = logged(await build(), log)
@@ -87,6 +91,7 @@ export async function startSso(needs: Needs): Promise<SsoServer> {
   const steps = {
     core,
     directory,
+    accounts,
     passwords: openPasswords(needs, settings, organizationId),
     mayEnroll: settings.enroll,
     resetAfterBlock: settings.resetAfterBlock,
@@ -111,6 +116,7 @@ export async function startSso(needs: Needs): Promise<SsoServer> {
     assets: assets(),
     unready: () => (needs.stopping() ? 'stopping' : needs.degraded()),
     onError: (error) => log.error({ err: error }, 'a request of single sign-on failed'),
+    warn,
   })
   log.info({ port: server.port, issuer: settings.issuer }, 'serving single sign-on')
   return {
@@ -124,10 +130,24 @@ export async function startSso(needs: Needs): Promise<SsoServer> {
 }
 
 /** Makes the next signing key. */
-export async function rotateSsoKeys({ ssoFile }: Config, { apiKeys, ssoKeys, vault, clock }: Stores): Promise<void> {
+export async function rotateSsoKeys(config: Config, stores: Stores): Promise<void> {
+  const { ssoKeys, vault, clock } = stores
+  await createProviderKeys({
+    organizationId: await organizationOf(config, stores),
+    ssoKeys,
+    vault,
+    now: clock.now,
+  }).rotate()
+}
+
+/** Unbinds a reference, or all (null), from accounts of upstream providers. Resolves to the number of accounts. */
+export async function releaseSsoAccounts(config: Config, stores: Stores, userRef: string | null): Promise<number> {
+  return stores.ssoAccounts.release(await organizationOf(config, stores), userRef)
+}
+
+async function organizationOf({ ssoFile }: Config, { apiKeys }: Stores): Promise<string> {
   const { core } = readSsoSettings(ssoFile ?? '')
-  const { organizationId } = await holderOf(apiKeys, secretOf('core.apikeyFile', core.apikeyFile))
-  await createProviderKeys({ organizationId, ssoKeys, vault, now: clock.now }).rotate()
+  return (await holderOf(apiKeys, secretOf('core.apikeyFile', core.apikeyFile))).organizationId
 }
 
 async function holderOf(apiKeys: Stores['apiKeys'], apikey: string) {
@@ -149,10 +169,19 @@ const logged = (provider: Awaited<ReturnType<typeof createProvider>>, log: Logge
     notNotified: (client, why) => log.warn({ client, why }, 'an application was not notified of a sign-out'),
   })
 
+/** Null: the directory finds people by name. */
+function openUpstream({ directory, issuer }: SsoSettings, needs: Omit<UpstreamNeeds, 'settings' | 'bridge'>) {
+  return directory.kind === 'userinfo' ? upstreamLogin({ ...needs, settings: directory, bridge: issuer }) : null
+}
+
 /** LDAP is loaded only where it is used. */
-async function openDirectory({ directory }: SsoSettings, log: Logger): Promise<PeopleDirectory> {
+async function openDirectory(
+  { directory }: SsoSettings,
+  log: Logger,
+  warn: (line: string) => void,
+): Promise<PeopleDirectory> {
   if (directory.kind === 'file') return fileDirectory(directory.path, (line) => log.error(line))
-  if (directory.kind === 'ldap') return (await import('../sso/directory/ldap.js')).ldapDirectory(directory)
+  if (directory.kind === 'ldap') return (await import('../sso/directory/ldap.js')).ldapDirectory(directory, warn)
   return { find: async () => null, close: async () => {} }
 }
 

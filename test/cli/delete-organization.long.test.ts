@@ -81,6 +81,9 @@ async function insertBackgroundRows(sql: Transaction, id: string): Promise<void>
   await sql`
     insert into keystride.sso_key (organization_id, id, follows, sealed, signs_from)
     values (${id}, gen_random_uuid(), gen_random_uuid(), 'sealed', now())`
+  await sql`
+    insert into keystride.sso_account (organization_id, issuer, sha256, user_ref)
+    values (${id}, 'https://up.example.org', sha256(${id}::text::bytea), 'ann')`
   await sql`insert into keystride.alerting (organization_id, derived_until) values (${id}, now())`
   await sql`insert into keystride.alert_channel (organization_id, channel, settings) values (${id}, 'email', '{}')`
   await sql`

@@ -24,7 +24,7 @@ import { spaceOf } from '../../src/cli/doctor/other-stores.js'
 import { keystrideHere } from '../harness/command.js'
 import { until } from '../harness/patience.js'
 import { certificate } from '../servers/certificate.js'
-import { type FreshDatabase, freshDatabase } from '../servers/database.js'
+import { type FreshDatabase, freshDatabase, HOSTILE_SETTINGS } from '../servers/database.js'
 import { selfSigned, whyNoOpenssl } from '../servers/openssl.js'
 import { startPgbouncer, whyNoPgbouncer } from '../servers/pgbouncer.js'
 import { clusterIsPossible, startRedisCluster } from '../servers/redis-cluster.js'
@@ -207,11 +207,16 @@ describe.skipIf(noDebian !== null)('a standby', () => {
 
 describe.skipIf(noPooler !== null)('a pooler', () => {
   it('is found, and is a note with statements that stay prepared', async () => {
-    const fresh = await freshDatabase()
+    const fresh = await freshDatabase({ settings: HOSTILE_SETTINGS })
     const pooler = await startPgbouncer(fresh.url)
     try {
+      const direct = (await diagnosed(on(fresh.url))).findings.map(({ found }) => found)
+      expect(direct).toContain('Sessions have the settings that the service needs.')
       const env = on(pooler.through(fresh.url))
       const { findings } = await diagnosed(env)
+      expect(findings.map(({ level, found }) => `${level}: ${found}`)).toContainEqual(
+        expect.stringMatching(/^problem: Sessions have other settings .*: bytea_output is escape instead of hex, /),
+      )
       expect(findings.map(({ level, found }) => `${level}: ${found}`)).toContainEqual(
         expect.stringMatching(/^ok: A pooler is between .* do not stay prepared/),
       )

@@ -9,10 +9,41 @@ export interface FreshDatabase {
   drop(): Promise<void>
 }
 
+/** Settings of a database that differ from PostgreSQL's in everything that a session can notice. */
+export const HOSTILE_SETTINGS = {
+  TimeZone: 'Europe/Paris',
+  DateStyle: 'German, DMY',
+  IntervalStyle: 'sql_standard',
+  bytea_output: 'escape',
+  extra_float_digits: '-15',
+  array_nulls: 'off',
+  standard_conforming_strings: 'off',
+  escape_string_warning: 'off',
+  client_encoding: 'LATIN1',
+  default_transaction_isolation: 'serializable',
+  default_transaction_deferrable: 'on',
+  row_security: 'off',
+  gin_fuzzy_search_limit: '1',
+  search_path: 'nowhere',
+  transform_null_equals: 'on',
+  quote_all_identifiers: 'on',
+  xmloption: 'document',
+  lc_numeric: 'C.UTF-8',
+}
+
+interface FreshOptions {
+  /** Without a schema. */
+  readonly empty?: boolean
+  /** Settings of every session that does not ask for others. */
+  readonly settings?: Readonly<Record<string, string>>
+}
+
 /** A new migrated database (a copy of the template), or an empty one with `empty`. */
-export async function freshDatabase({ empty = false } = {}): Promise<FreshDatabase> {
+export async function freshDatabase({ empty = false, settings = {} }: FreshOptions = {}): Promise<FreshDatabase> {
   const name = `keystride_${process.pid}_${randomBytes(4).toString('hex')}`
   await administer(`create database ${name} ${empty ? '' : `template ${inject('templateDatabase')}`}`)
+  for (const [setting, value] of Object.entries(settings))
+    await administer(`alter database ${name} set ${setting} = ${setting === 'DateStyle' ? value : `'${value}'`}`)
   const url = new URL(inject('databaseUrl'))
   url.pathname = `/${name}`
   return { url: url.href, drop: () => administer(`drop database if exists ${name} with (force)`) }

@@ -84,12 +84,12 @@ async function sameOf(memory: AnyStores, real: AnyStores, calls: () => Call, n: 
   return done
 }
 
-/** Plays random sequences of calls against memory and against the real servers. */
-export function comparesStores(sequences: number): void {
+/** Plays random sequences of calls against memory and against the real servers, with a database at the URL. */
+export function comparesStores(sequences: number, databaseUrl = async () => (await sharedDatabase()).url): void {
   const seeds = Array.from({ length: sequences }, (_, i) => i + 1)
   let database: Database
   beforeAll(async () => {
-    database = connectPostgres({ url: (await sharedDatabase()).url, max: 4, patience: PATIENCE })
+    database = connectPostgres({ url: await databaseUrl(), max: 4, patience: PATIENCE })
   })
   afterAll(() => database.close())
 

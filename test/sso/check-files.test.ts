@@ -2,9 +2,12 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { checkSingleSignOn } from '../../src/cli/doctor/single-sign-on.js'
 import { type HostList, hostList } from '../../src/domain/alert-host.js'
+import { USER_REF_RULE } from '../../src/domain/user-ref.js'
 import { checkSsoFiles } from '../../src/sso/check-files.js'
 import { readSsoSettings } from '../../src/sso/settings.js'
+import { keystrideHere } from '../harness/command.js'
 import { openWorld, startBridge } from './bridge.js'
 
 const hosts = (...names: string[]) => hostList(names) as HostList
@@ -70,8 +73,43 @@ describe('what the settings refer to', () => {
   core.apikeyFile: absent cannot be read: ENOENT
   clients.app.secretFile: short holds 5 characters: 16 or more are needed
   mail.host: smtp.example.org is not in ALERT_HOSTS, so no one-time password can be sent
-  directory.path: the directory nobody.json names "?", whose userRef is not valid`,
+  directory.path: the directory nobody.json has no entry that can be used: [0] "?" is left out: userRef ${USER_REF_RULE}`,
     )
+  })
+
+  it('is warned of an entry of the directory that is left out', async () => {
+    write('some.json', JSON.stringify([{ name: "o'x@example.org" }, { name: 'ann' }]))
+    const directory = { kind: 'file', path: 'some.json' }
+    expect(await problems({ directory })).toBe('')
+    const ssoFile = join(folder, 'sso.json')
+    const alertHosts = hosts('smtp.example.org')
+    const [found] = await checkSingleSignOn({ ssoFile, alertHosts })
+    expect([found?.level, found?.found]).toEqual(['warning', expect.stringContaining(`"o'x@example.org" is left out`)])
+    const { status, stderr } = await keystrideHere({ SSO_FILE: ssoFile, ALERT_HOSTS: 'smtp.example.org' })(
+      'config',
+      'check',
+    )
+    expect([status, stderr]).toEqual([0, expect.stringContaining(`warning: directory.path: the directory `)])
+    expect(await checkSsoFiles(settings({ directory }), alertHosts)).toEqual([
+      `directory.path: the directory ${join(folder, 'some.json')}: [0] "o'x@example.org" is left out: userRef ${USER_REF_RULE}`,
+    ])
+  })
+
+  it('is refused with the id of a client that cannot be used', () => {
+    const client = (id: string, more = {}) => ({
+      id,
+      secret: 'sixteen characters',
+      redirectUris: ['https://app.example.org/'],
+      ...more,
+    })
+    for (const [more, why] of [
+      [{ redirectUris: ['https://wiki.example.org/*'] }, 'clients[1] "wiki": redirectUris[0]: must be an https URL'],
+      [{ secret: 'short' }, 'clients[1] "wiki": secret: must have 16 characters or more'],
+      [{ redirectUri: 'https://wiki.example.org/' }, 'clients[1] "wiki": has unknown fields: redirectUri'],
+      [{ id: 'app' }, 'clients[1] "app": id: is the id of another client'],
+      [{ flow: 'implicit' }, 'clients[1] "wiki": flow: must be one of code, id_token'],
+    ] as const)
+      expect(() => settings({ clients: [client('app'), client('wiki', more)] })).toThrow(why)
   })
 })
 

@@ -14,18 +14,26 @@ beforeAll(async () => {
 afterAll(() => new Promise((resolve) => server.close(resolve)))
 
 /** Each reader has fetched no keys yet. */
-const read = (token: string) =>
-  hintReader({ issuer: url, jwksUri: `${url}/jwks`, audience: 'bridge', name: 'preferred_username' })(token)
+const read = (token: string, more: Partial<Parameters<typeof hintReader>[0]> = {}) =>
+  hintReader({
+    issuer: url,
+    jwksUri: `${url}/jwks`,
+    audience: 'bridge',
+    name: 'preferred_username',
+    acceptUnverified: false,
+    ...more,
+  })(token)
+
+const { privateKey, publicKey } = await generateKeyPair('RS256')
+const keys = JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), kid: 'up', alg: 'RS256' }] })
+const signed = (kid: string, claims: Record<string, unknown> = {}) =>
+  new SignJWT({ iss: url, aud: 'bridge', sub: 's', preferred_username: 'ann', ...claims })
+    .setProtectedHeader({ alg: 'RS256', kid })
+    .setIssuedAt()
+    .setExpirationTime('5m')
+    .sign(privateKey)
 
 it('a hint is refused for its own faults, and waits while the keys of its provider cannot be read', async () => {
-  const { privateKey, publicKey } = await generateKeyPair('RS256')
-  const keys = JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), kid: 'up', alg: 'RS256' }] })
-  const signed = (kid: string) =>
-    new SignJWT({ iss: url, aud: 'bridge', sub: 's', preferred_username: 'ann' })
-      .setProtectedHeader({ alg: 'RS256', kid })
-      .setIssuedAt()
-      .setExpirationTime('5m')
-      .sign(privateKey)
   const token = await signed('up')
   for (const [status, body] of [
     [502, keys],
@@ -38,5 +46,23 @@ it('a hint is refused for its own faults, and waits while the keys of its provid
   reply = { status: 200, body: keys }
   expect(await read(token)).toEqual({ sub: 's', name: 'ann' })
   for (const forged of [`${token.slice(0, -9)}AAAAAAAAA`, await signed('another'), 'no token', ''])
-    expect(await read(forged)).toBeNull()
+    expect(await read(forged)).toBe('invalid')
+})
+
+it('a hint names a person by an e-mail address only if the provider calls it verified, or the settings accept others', async () => {
+  reply = { status: 200, body: keys }
+  const ann = { sub: 's', name: 'ann@example.org' }
+  for (const [mark, answer] of [
+    [true, ann],
+    ['true', ann],
+    [false, 'not-verified'],
+    ['false', 'not-verified'],
+    [undefined, 'not-verified'],
+    [1, 'not-verified'],
+  ] as const) {
+    const token = await signed('up', { email: ann.name, email_verified: mark })
+    expect([mark, await read(token, { name: 'email' })]).toEqual([mark, answer])
+    expect(await read(token, { name: 'email', acceptUnverified: true })).toEqual(ann)
+    expect(await read(token)).toEqual({ sub: 's', name: 'ann' })
+  }
 })

@@ -113,6 +113,18 @@ describe('single sign-on keeps the rules of', () => {
     (await (await tokenRequest(keeping, codeFields(sign))).json()) as Record<string, string | number>
   const metadataOf = (headers: Record<string, string> = {}) =>
     fetch(`${bridge.issuer}/.well-known/openid-configuration`, { headers })
+  /** A sign-in of ann by a hint of the upstream provider, and its ID token. */
+  const secondFactor = async () => {
+    for (let tries = 0; tries < 5; tries++) {
+      const visitor = new Visitor()
+      await visitor.open(entraRequest(bridge, await upstream.token({})).href)
+      expect(visitor.title(), visitor.page).toBe('Type to sign in')
+      await visitor.types(who)
+      const token = /name="id_token" value="([^"]+)"/.exec(visitor.page)?.[1]
+      if (token !== undefined) return { token, visitor }
+    }
+    throw new Error('not recognized five times')
+  }
   const errorAt = (address: string) => new URL(address).searchParams.get('error')
 
   describe('RFC 9700', () => {
@@ -406,20 +418,38 @@ describe('single sign-on keeps the rules of', () => {
     })
 
     it('Form Post 2: the ID token goes by form to a provider that asks for a second factor, with its sub', async () => {
-      for (let tries = 0; tries < 5; tries++) {
+      const { token, visitor } = await secondFactor()
+      expect(visitor.page).toContain('action="https://login.example/entra"')
+      const keys = createRemoteJWKSet(new URL(`${bridge.issuer}/jwks`))
+      const { payload } = await jwtVerify(token, keys, { issuer: bridge.issuer, audience: 'entra' })
+      expect(payload).toMatchObject({ sub: 'sub-of-ann', nonce: 'n-1', acr: 'possessionorinherence', amr: ['vbm'] })
+    })
+
+    it('Form Post 2: a request by form with a hint is answered without a detour by an address', async () => {
+      const body = entraRequest(bridge, await upstream.token({})).searchParams
+      const { status, headers } = await fetch(`${bridge.issuer}/auth`, { method: 'POST', redirect: 'manual', body })
+      expect([status, headers.get('location')]).toEqual([303, expect.stringMatching(/^\/interaction\//)])
+    })
+
+    it('Core 5.7: one account of the upstream provider is one person, whatever it is called', async () => {
+      await secondFactor()
+      const other = { sub: 'sub-of-another', preferred_username: 'ANN' }
+      for (const claims of [other, { preferred_username: 'bob' }]) {
         const visitor = new Visitor()
-        await visitor.open(entraRequest(bridge, await upstream.token({})).href)
-        expect(visitor.title(), visitor.page).toBe('Type to sign in')
-        await visitor.types(who)
-        const token = /name="id_token" value="([^"]+)"/.exec(visitor.page)?.[1]
-        if (token === undefined) continue
-        expect(visitor.page).toContain('action="https://login.example/entra"')
-        const keys = createRemoteJWKSet(new URL(`${bridge.issuer}/jwks`))
-        const { payload } = await jwtVerify(token, keys, { issuer: bridge.issuer, audience: 'entra' })
-        expect(payload).toMatchObject({ sub: 'sub-of-ann', nonce: 'n-1', acr: 'possessionorinherence', amr: ['vbm'] })
-        return
+        await visitor.open(entraRequest(bridge, await upstream.token(claims)).href)
+        expect([claims, visitor.title(), visitor.code()]).toEqual([claims, 'You are not signed in', 101])
+        expect(visitor.page).toContain('belongs to another account')
       }
-      expect.unreachable('not recognized five times')
+      expect(bridge.lines.some(({ msg }) => String(msg).includes('may not sign in as ann'))).toBe(true)
+      // Nor does a session of the person serve the other account.
+      const { visitor, party } = await signedIn(keeping)
+      for (const [claims, error] of [
+        [{}, null],
+        [other, 'login_required'],
+      ] as const) {
+        await askAgain(visitor, party, { prompt: 'none', id_token_hint: await upstream.token(claims) })
+        expect([claims, errorAt(visitor.at)]).toEqual([claims, error])
+      }
     })
 
     it('Back-Channel Logout 2.4 to 2.6: a sign-out ends the session, and tells the application so', async () => {

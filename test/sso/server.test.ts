@@ -2,7 +2,17 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type Bridge, CALLBACK, openWorld, startBridge, type World } from './bridge.js'
+import {
+  type Bridge,
+  beginSignIn,
+  CALLBACK,
+  enrolled,
+  openWorld,
+  someone,
+  startBridge,
+  unlock,
+  type World,
+} from './bridge.js'
 
 let world: World
 let bridge: Bridge
@@ -49,4 +59,35 @@ it('names nobody by the parameter of its own if no provider sends hints', async 
     const { headers } = await fetch(`${bridge.issuer}/auth?${query}`, { redirect: 'manual' })
     expect(headers.get('location')).toMatch(/^http:\/\/localhost:9\/callback\?error=invalid_request&/)
   }
+})
+
+it('judges a person by the address that the proxy has seen, however it is written, or by none', async () => {
+  const behind = await startBridge(world.service, world.mail.port, {
+    settings: { proxies: 1 },
+    people: [someone('ria')],
+  })
+  const who = await enrolled(world, behind, 'ria', 61)
+  const seen = async (forwarded: string) => {
+    await unlock(world.service, 'ria')
+    const { visitor } = await beginSignIn(behind, 'ria')
+    visitor.headers['x-forwarded-for'] = forwarded
+    await visitor.types(who)
+    const { json } = await world.service.dashboard('GET', '/authentications?user_ref=ria&limit=1')
+    return json.data[0].ip
+  }
+  for (const [forwarded, ip] of [
+    ['198.51.100.9, 203.0.113.7:51008', '203.0.113.7'],
+    ['[2001:db8::1]:4711', '2001:db8:0:0:0:0:0:1'],
+    ['[2001:db8::2]', '2001:db8:0:0:0:0:0:2'],
+    ['fe80::1%eth0', 'fe80:0:0:0:0:0:0:1'],
+    ['::ffff:203.0.113.8', '203.0.113.8'],
+    ['203.0.113.7, unknown', null],
+  ] as const)
+    expect([forwarded, await seen(forwarded)]).toEqual([forwarded, ip])
+  expect(['127.0.0.1', '0:0:0:0:0:0:0:1']).toContain(await seen(''))
+  const lines = behind.lines.filter(({ msg }) => String(msg).startsWith('X-Forwarded-For'))
+  expect(lines.map(({ level, msg }) => [level, msg])).toEqual([
+    [40, 'X-Forwarded-For names no address, so a sign-in is judged without one: "unknown"'],
+  ])
+  await behind.close()
 })

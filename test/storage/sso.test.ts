@@ -2,6 +2,7 @@ import { v7 as uuid } from 'uuid'
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
 import { postgresRetention } from '../../src/storage/postgres/insight/retention.js'
 import { postgresOneTimePasswords } from '../../src/storage/postgres/sso/one-time-password.js'
+import { postgresSsoAccounts } from '../../src/storage/postgres/sso/sso-account.js'
 import { postgresSsoArtifacts } from '../../src/storage/postgres/sso/sso-artifact.js'
 import { postgresSsoKeys } from '../../src/storage/postgres/sso/sso-key.js'
 import { connectRedis, type Redis, script } from '../../src/storage/redis/client.js'
@@ -34,6 +35,36 @@ describe('single sign-on in postgres', () => {
     )
     const left = rows.map(({ sha256 }) => sha256)
     expect([left.includes(live), left.includes(ended)]).toEqual([true, false])
+  })
+
+  describe('accounts of upstream providers', () => {
+    const accounts = postgresSsoAccounts(database)
+    const accountOf = (issuer = 'https://up.example.org') => ({ issuer, sha256: sha256Hex() })
+
+    it('have one reference each, and of one issuer a reference has one account', async () => {
+      const [ann, eve, elsewhere] = [accountOf(), accountOf(), accountOf('https://other.example.org')]
+      const userRef = `user-${uuid()}`
+      expect(await accounts.refFor(organizationId, ann, userRef)).toBe(userRef)
+      expect(await accounts.bind(organizationId, ann, userRef)).toBe(true)
+      expect(await accounts.bind(organizationId, ann, userRef)).toBe(true)
+      expect(await accounts.bind(organizationId, ann, 'another')).toBe(false)
+      expect(await accounts.refFor(organizationId, ann, 'another')).toBe(userRef)
+      expect(await accounts.refFor(organizationId, eve, userRef)).toBeNull()
+      expect(await accounts.bind(organizationId, eve, userRef)).toBe(false)
+      expect(await accounts.bind(organizationId, elsewhere, userRef)).toBe(true)
+      expect(await accounts.bind(await organization(database), eve, userRef)).toBe(true)
+      expect(await accounts.release(organizationId, userRef)).toBe(2)
+      expect(await accounts.bind(organizationId, eve, userRef)).toBe(true)
+      expect(await accounts.release(organizationId, null)).toBe(1)
+    })
+
+    it('of which ten take one reference at once, one gets it', async () => {
+      const userRef = `user-${uuid()}`
+      const bound = await Promise.all(
+        Array.from({ length: 10 }, () => accounts.bind(organizationId, accountOf(), userRef)),
+      )
+      expect(bound.filter((one) => one)).toHaveLength(1)
+    })
   })
 
   describe('a one-time password', () => {

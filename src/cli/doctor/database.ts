@@ -7,6 +7,7 @@ import type {
   SchemaFacts,
   ServerFacts,
   TableFacts,
+  WrongSetting,
 } from '../../storage/inspection.js'
 import { count, type Finding, findingsOf, size, span } from './finding.js'
 
@@ -136,6 +137,15 @@ export function checkPooler(pooler: boolean, { databasePrepare }: Config): Findi
         'Keep it only with PgBouncer 1.21 or newer and max_prepared_statements above 0.',
       )
     : database.ok('A pooler is between this machine and the server, and statements do not stay prepared.')
+}
+
+export function checkSettings(wrong: readonly WrongSetting[]): Finding {
+  if (wrong.length === 0) return database.ok('Sessions have the settings that the service needs.')
+  const list = wrong.map(({ name, found, wanted }) => `${name} is ${found} instead of ${wanted}`)
+  return database.problem(
+    `Sessions have other settings than the service needs, and the pooler does not pass them on: ${list.join(', ')}.`,
+    'Run "keystride migrate", then end the connections that the pooler holds (RECONNECT in the console of PgBouncer).',
+  )
 }
 
 export function checkSchema({ found, wanted, migrationsMissing, unfit }: SchemaFacts): Finding {

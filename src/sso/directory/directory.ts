@@ -1,3 +1,10 @@
+import { clipped } from '../../domain/validation/text.js'
+
+/** A name as people, applications and providers write it: without outer spaces, and with one form of each accent. */
+export const writtenName = (text: string): string => clipped(text.normalize('NFC').trim(), NAME_MAX)
+
+const NAME_MAX = 256
+
 /** A person of the directory. */
 export interface Person {
   /** Normalized: names the person's account. */

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { rootCertificates } from 'node:tls'
-import { Client, SizeLimitExceededError } from 'ldapts'
+import { Client, type Entry, SizeLimitExceededError } from 'ldapts'
+import { USER_REF_RULE } from '../../domain/user-ref.js'
 import type { DirectorySettings } from '../settings.js'
 import { secretOf } from '../settings.js'
 import type { PeopleDirectory } from './directory.js'
@@ -10,13 +11,34 @@ type LdapSettings = Extract<DirectorySettings, { kind: 'ldap' }>
 
 const WITHIN_MS = 3_000
 
-/** An LDAP server as directory. A look-up is one connection: bind, one search, unbind. */
-export function ldapDirectory(settings: LdapSettings): PeopleDirectory {
-  const { url, starttls, ca, bindDn, bindPasswordFile, base, filter, attributes } = settings
+/**
+ * An LDAP server as directory. A look-up is one connection: bind, one search or two, unbind. An entry that cannot be used is named in the
+ * log, and its person is not found.
+ */
+export function ldapDirectory(settings: LdapSettings, warn: (line: string) => void): PeopleDirectory {
+  const { url, starttls, ca, bindDn, bindPasswordFile, base, attributes } = settings
+  const filter = settings.filter.startsWith('(') ? settings.filter : `(${settings.filter})`
   const password = bindPasswordFile === undefined ? '' : secretOf('directory.bindPasswordFile', bindPasswordFile)
   const tls = {
     minVersion: 'TLSv1.2' as const,
     ...(ca === undefined ? {} : { ca: [...rootCertificates, readFileSync(ca, 'utf8')] }),
+  }
+  async function search(client: Client, by: string): Promise<Entry[]> {
+    const options = { scope: 'sub' as const, filter: by, attributes: Object.values(attributes), sizeLimit: 2 }
+    return (await client.search(base, options)).searchEntries
+  }
+  /** Whether no other entry of people has a `userRef` that normalization makes equal to this one. */
+  async function isAlone(client: Client, name: string, written: string): Promise<boolean> {
+    const spellings = spellingsOf(written)
+    if (spellings === null) return false
+    if (
+      spellings.length === 1 &&
+      written.toLowerCase() === name.toLowerCase() &&
+      filter === `(${attributes.userRef}={name})`
+    )
+      return true
+    const either = spellings.map((one) => `(${attributes.userRef}=${escaped(one)})`).join('')
+    return (await search(client, `(&${filter.replaceAll('{name}', '*')}(|${either}))`)).length < 2
   }
   return {
     async find(name) {
@@ -30,24 +52,27 @@ export function ldapDirectory(settings: LdapSettings): PeopleDirectory {
       try {
         if (starttls) await client.startTLS({ ...tls, servername: new URL(url).hostname })
         if (bindDn !== undefined) await client.bind(bindDn, password)
-        const { searchEntries } = await client.search(base, {
-          scope: 'sub',
-          filter: filter.replaceAll('{name}', escaped(name)),
-          attributes: Object.values(attributes),
-          sizeLimit: 2,
-        })
-        const [entry] = searchEntries
-        if (entry === undefined || searchEntries.length > 1) return null
+        const [entry, another] = await search(client, filter.replaceAll('{name}', escaped(name)))
+        if (entry === undefined || another !== undefined) return null
         const first = (attribute: string): unknown => {
           const value = entry[attribute]
           return Array.isArray(value) ? value[0] : value
         }
-        return personOf({
-          userRef: first(attributes.userRef),
+        const written = first(attributes.userRef)
+        const person = personOf({
+          userRef: written,
           email: first(attributes.email),
           displayName: first(attributes.displayName),
           language: first(attributes.language),
         })
+        const unusable = (why: string) => {
+          warn(`the directory has an entry that cannot be used: ${entry.dn}: ${attributes.userRef} ${why}`)
+          return null
+        }
+        if (person === null) return unusable(USER_REF_RULE)
+        return (await isAlone(client, name, String(written)))
+          ? person
+          : unusable('becomes that of another entry by normalization')
       } catch (error) {
         if (error instanceof SizeLimitExceededError) return null
         throw error
@@ -57,6 +82,16 @@ export function ldapDirectory(settings: LdapSettings): PeopleDirectory {
     },
     async close() {},
   }
+}
+
+/** A server compares 256 spellings in one search. No measurement behind it. */
+const SEPARATORS_MAX = 8
+
+/** The texts that normalization makes equal to this one: a space becomes a hyphen, and servers ignore case. Null: too many. */
+function spellingsOf(written: string): string[] | null {
+  const [start = '', ...more] = written.trim().split(/[ -]/)
+  if (more.length > SEPARATORS_MAX) return null
+  return more.reduce((all, part) => all.flatMap((one) => [`${one}-${part}`, `${one} ${part}`]), [start])
 }
 
 /** A value inside a filter (RFC 4515, section 3). */

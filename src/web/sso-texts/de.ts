@@ -27,6 +27,9 @@ export const de: SsoTexts = {
   notes: {
     'core-unreachable': 'Der Dienst, der Ihr Tippen prüft, ist nicht erreichbar.',
     'not-in-directory': 'Das Verzeichnis kennt diesen Namen nicht oder ist nicht erreichbar.',
+    'not-verified': 'Ihr Identitätsanbieter hat Ihre Adresse nicht bestätigt. Bitte fragen Sie Ihre Verwaltung.',
+    'other-account':
+      'Dieser Name gehört zu einem anderen Konto Ihres Identitätsanbieters. Bitte fragen Sie Ihre Verwaltung.',
     'invalid-email': 'Das Verzeichnis hat keine gültige E-Mail-Adresse von Ihnen. Bitte fragen Sie Ihre Verwaltung.',
     'wrong-password': 'Das ist nicht das Passwort der letzten E-Mail, oder es ist verbraucht.',
     'invalid-pattern': 'Diese Eingabe war nicht verwendbar. Bitte tippen Sie die Wörter noch einmal.',

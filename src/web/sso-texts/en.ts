@@ -24,6 +24,8 @@ export const en: SsoTexts = {
   notes: {
     'core-unreachable': 'The service that checks your typing is out of reach.',
     'not-in-directory': 'The directory does not know this name, or is out of reach.',
+    'not-verified': 'Your identity provider has not verified your address. Please ask your administrator.',
+    'other-account': 'This name belongs to another account of your identity provider. Please ask your administrator.',
     'invalid-email': 'The directory has no valid e-mail address for you. Please ask your administrator.',
     'wrong-password': 'That is not the password of the latest mail, or it was used up.',
     'invalid-pattern': 'That typing could not be used. Please type the words once more.',

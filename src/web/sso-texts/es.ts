@@ -27,6 +27,8 @@ export const es: SsoTexts = {
   notes: {
     'core-unreachable': 'No se puede acceder al servicio que comprueba su forma de escribir.',
     'not-in-directory': 'El directorio no conoce este nombre o no está disponible.',
+    'not-verified': 'Su proveedor de identidad no ha verificado su dirección. Consulte a su administrador.',
+    'other-account': 'Este nombre pertenece a otra cuenta de su proveedor de identidad. Consulte a su administrador.',
     'invalid-email': 'El directorio no tiene una dirección de correo válida para usted. Consulte a su administrador.',
     'wrong-password': 'No es la contraseña del último correo, o ya se ha gastado.',
     'invalid-pattern': 'Esa escritura no se puede usar. Escriba las palabras otra vez.',

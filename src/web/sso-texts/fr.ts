@@ -27,6 +27,10 @@ export const fr: SsoTexts = {
   notes: {
     'core-unreachable': 'Le service qui vérifie votre frappe est injoignable.',
     'not-in-directory': 'L’annuaire ne connaît pas ce nom, ou est injoignable.',
+    'not-verified':
+      'Votre fournisseur d’identité n’a pas vérifié votre adresse. Veuillez demander à votre administrateur.',
+    'other-account':
+      'Ce nom appartient à un autre compte de votre fournisseur d’identité. Veuillez demander à votre administrateur.',
     'invalid-email': 'L’annuaire n’a pas d’adresse e-mail valide pour vous. Veuillez demander à votre administrateur.',
     'wrong-password': 'Ce n’est pas le mot de passe du dernier message, ou il a déjà servi.',
     'invalid-pattern': 'Cette frappe n’est pas utilisable. Veuillez taper les mots encore une fois.',

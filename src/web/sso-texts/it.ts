@@ -27,6 +27,9 @@ export const it: SsoTexts = {
   notes: {
     'core-unreachable': 'Il servizio che verifica la digitazione non è raggiungibile.',
     'not-in-directory': 'La directory non conosce questo nome o non è raggiungibile.',
+    'not-verified': 'Il suo provider di identità non ha verificato il suo indirizzo. Chieda al suo amministratore.',
+    'other-account':
+      'Questo nome appartiene a un altro account del suo provider di identità. Chieda al suo amministratore.',
     'invalid-email': 'La directory non ha un suo indirizzo e-mail valido. Chieda al suo amministratore.',
     'wrong-password': 'Non è la password dell’ultimo messaggio, oppure è già stata usata.',
     'invalid-pattern': 'Questa digitazione non è utilizzabile. Digiti le parole ancora una volta.',

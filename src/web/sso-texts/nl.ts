@@ -24,6 +24,8 @@ export const nl: SsoTexts = {
   notes: {
     'core-unreachable': 'De dienst die uw typen controleert is niet bereikbaar.',
     'not-in-directory': 'De adreslijst kent deze naam niet of is niet bereikbaar.',
+    'not-verified': 'Uw identiteitsprovider heeft uw adres niet bevestigd. Vraag het uw beheerder.',
+    'other-account': 'Deze naam hoort bij een ander account van uw identiteitsprovider. Vraag het uw beheerder.',
     'invalid-email': 'De adreslijst heeft geen geldig e-mailadres van u. Vraag het uw beheerder.',
     'wrong-password': 'Dat is niet het wachtwoord van de laatste e-mail, of het is al gebruikt.',
     'invalid-pattern': 'Dit typen was niet bruikbaar. Typ de woorden nog een keer.',

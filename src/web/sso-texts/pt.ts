@@ -27,6 +27,8 @@ export const pt: SsoTexts = {
   notes: {
     'core-unreachable': 'O serviço que verifica a sua digitação está inacessível.',
     'not-in-directory': 'O diretório não conhece este nome ou está inacessível.',
+    'not-verified': 'O seu fornecedor de identidade não confirmou o seu endereço. Fale com o seu administrador.',
+    'other-account': 'Este nome pertence a outra conta do seu fornecedor de identidade. Fale com o seu administrador.',
     'invalid-email': 'O diretório não tem um e-mail válido seu. Fale com o seu administrador.',
     'wrong-password': 'Não é a palavra-passe da última mensagem, ou já foi usada.',
     'invalid-pattern': 'Esta digitação não pode ser usada. Digite as palavras mais uma vez.',

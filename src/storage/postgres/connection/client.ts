@@ -6,6 +6,7 @@ import { type Connections, openConnections } from './connections.js'
 import { asRefusal, codeOf, DISK_FULL, isBroken, isLost, isTransient, READ_ONLY } from './errors.js'
 import { createPing } from './ping.js'
 import { followWriter, serversOf } from './primary.js'
+import { settingsFault, startParameters, wrongSettings } from './session-settings.js'
 import { APPLICATION_NAME, createStalledSearch, endStalled } from './stalled-backends.js'
 import { IDLE_TIMEOUT_MS, STATEMENT_TIMEOUT_MS, SYSTEM, transact } from './transaction.js'
 
@@ -58,6 +59,8 @@ interface PostgresOptions {
   readonly waited?: (ms: number) => void
   /** Whether statements stay prepared; false behind a pooler without support for it. By default as the url says, else true. */
   readonly prepare?: boolean
+  /** A pooler is between, which passes few settings of a session on. By default true if statements do not stay prepared. */
+  readonly pooled?: boolean
   /** STORE_PATIENCE: times the limits of statements and calls. */
   readonly patience?: number
 }
@@ -180,8 +183,11 @@ function createRunner(options: PostgresOptions): Runner {
   }
 }
 
-const openClient = (server: string, { log = () => {}, prepare, patience = 1 }: PostgresOptions): Sql =>
-  postgres(server, {
+/** PostgreSQL's number of the type. */
+const BYTEA = 17
+
+function openClient(server: string, { log = () => {}, prepare, pooled, patience = 1 }: PostgresOptions): Sql {
+  const sql = postgres(server, {
     max: 1,
     ...(prepare === undefined ? {} : { prepare }),
     connect_timeout: CONNECT_TIMEOUT_S * patience,
@@ -192,6 +198,25 @@ const openClient = (server: string, { log = () => {}, prepare, patience = 1 }: P
     onnotice: (notice) => log(`postgres: ${notice.message ?? 'notice'}`),
     connection: { application_name: APPLICATION_NAME },
   })
+  // Not among the options above: parameters of the connection string take precedence over those.
+  Object.assign(sql.options.connection, startParameters(pooled ?? !sql.options.prepare))
+  sql.options.parsers[BYTEA] = readBytes
+  return sql
+}
+
+/** The driver's own reader takes any text, and what does not open afterwards looks like a wrong encryption key. */
+function readBytes(text: string): Uint8Array {
+  if (!text.startsWith('\\x')) throw new Error('bytes of the database came in another format: bytea_output must be hex')
+  return Buffer.from(text.slice(2), 'hex')
+}
+
+/** Throws an error for the operator if a session has other settings than the code relies on. */
+export async function requireSettings(database: Database): Promise<void> {
+  const wrong = await wrongSettings((statement) =>
+    database.call((sql) => sql.unsafe<{ name: string; found: string }[]>(statement)),
+  )
+  if (wrong.length > 0) throw settingsFault(wrong)
+}
 
 /**
  * Runs a prepared statement with large parameters and then releases them. The library's statement object would keep them

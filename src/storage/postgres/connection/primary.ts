@@ -1,4 +1,4 @@
-import pg from 'pg'
+import { connectClient } from './with-client.js'
 
 /** A server that takes writes. */
 interface Primary {
@@ -56,10 +56,8 @@ export const findPrimary = async (servers: readonly string[], timelineMin = 0): 
 
 /** Null for a standby. */
 async function timelineOf(url: string): Promise<number | null> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: ASKED_MS, query_timeout: ASKED_MS })
-  client.on('error', () => {}) // a lost connection rejects the statement under way; without a listener, it would end the process
+  const client = await connectClient(url, { connectMs: ASKED_MS, queryMs: ASKED_MS })
   try {
-    await client.connect()
     // The first eight digits of a segment's name are its timeline.
     const { rows } = await client.query<{ timeline: string | null }>(
       `select case when not pg_is_in_recovery()

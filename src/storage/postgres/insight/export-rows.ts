@@ -1,7 +1,7 @@
-import pg from 'pg'
 import type { Cell, ExportKind } from '../../../domain/export.js'
 import type { TimeWindow } from '../../../domain/time-window.js'
 import { LONG_NAME } from '../connection/stalled-backends.js'
+import { connectClient, endClient } from '../connection/with-client.js'
 
 /** Rows per fetch: 2 ms of the event loop. */
 const BATCH = 500
@@ -17,7 +17,7 @@ const QUERIES: Record<ExportKind, string> = {
     from keystride.authentication
     where organization_id = $1 and id >= keystride.uuid_from($2) and id < keystride.uuid_from($3) order by id`,
   logs: `
-    select id, keystride.time_of(id), api, upper(method), route, status, duration_ms from keystride.request_log
+    select id, keystride.time_of(id), api, upper(method collate "C"), route, status, duration_ms from keystride.request_log
     where organization_id = $1 and id >= keystride.uuid_from($2) and id < keystride.uuid_from($3) order by id`,
   usage: `
     select kind, at, n_accounts, n_accounts_generic, n_users_nominative, n_users_generic, over_quota
@@ -36,14 +36,7 @@ export async function* exportRows(
   { from, to }: TimeWindow,
   statementMs: number,
 ): AsyncGenerator<readonly (readonly Cell[])[]> {
-  const client = new pg.Client({
-    connectionString: url,
-    connectionTimeoutMillis: 5000,
-    query_timeout: statementMs + ANSWER_MS,
-    application_name: LONG_NAME,
-  })
-  client.on('error', () => {}) // a lost connection rejects the statement under way; without a listener, it would end the process
-  await client.connect()
+  const client = await connectClient(url, { queryMs: statementMs + ANSWER_MS, applicationName: LONG_NAME })
   try {
     await client.query('begin isolation level repeatable read read only')
     await client.query(
@@ -64,7 +57,6 @@ export async function* exportRows(
       yield rows
     }
   } finally {
-    // Ends the transaction with the connection, and does not wait for an unreachable server.
-    await Promise.race([client.end(), new Promise((resolve) => setTimeout(resolve, 1000).unref())]).catch(() => {})
+    await endClient(client)
   }
 }

@@ -164,7 +164,7 @@ export function eraseFromExports(sql: Transaction, organizationId: string, userR
   // Retention may have dropped rows this old, which an archive still has.
   const holds = sql`
     organization_id = ${organizationId} and kind = 'authentications' and (
-      date_from < clock_timestamp() - interval '390 days' or exists (
+      date_from < clock_timestamp() - make_interval(hours => 24 * 390) or exists (
         select 1 from keystride.authentication a where a.organization_id = ${organizationId} and a.user_ref = ${userRef}
           and a.id >= keystride.uuid_from(date_from) and a.id < keystride.uuid_from(date_to)))`
   return [

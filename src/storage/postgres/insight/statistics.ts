@@ -91,6 +91,10 @@ export function postgresStatistics(database: Database): StatisticsStore {
       const totals = await count((sql) => sql`select keystride.slide_totals() as more`)
       return days || totals
     },
+
+    async countAgain(organizationId, since) {
+      await database.scoped(organizationId, (sql) => sql`select keystride.count_again(${new Date(since)})`)
+    },
   }
 }
 
@@ -110,7 +114,7 @@ async function countedDays(
   { from, to }: TimeWindow,
 ): Promise<TimeWindow | null> {
   const [counted] = await sql<{ first: Date; last: Date }[]>`
-    select date_trunc('day', ${new Date(from)}::timestamptz + interval '1 day' - interval '1 microsecond', 'UTC') as first,
+    select date_trunc('day', ${new Date(from)}::timestamptz + interval '24 hours' - interval '1 microsecond', 'UTC') as first,
       least(date_trunc('day', ${new Date(to)}::timestamptz, 'UTC'), greatest(days_until, 'epoch')) as last
     from keystride.attempt_counted where organization_id = ${organizationId}`
   if (counted === undefined || counted.last <= counted.first) return null

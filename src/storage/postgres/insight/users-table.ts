@@ -82,11 +82,11 @@ async function fewNamed(sql: Transaction, organizationId: string, order: UserOrd
 /** The sliding window that ends within the last two days of this one and begins within two days of it. */
 async function spanOf(sql: Transaction, { from, to }: TimeWindow): Promise<Span | undefined> {
   const [span] = await sql<Span[]>`
-    select days, until - make_interval(days => days) as start, until from keystride.user_totaled
+    select days, until - make_interval(hours => 24 * days) as start, until from keystride.user_totaled
     where organization_id = keystride.current_organization() and until <= ${new Date(to)}
-      and until > ${new Date(to)}::timestamptz - interval '2 days'
-      and until - make_interval(days => days) between ${new Date(from)}::timestamptz - interval '2 days'
-        and ${new Date(from)}::timestamptz + interval '2 days'`
+      and until > ${new Date(to)}::timestamptz - interval '48 hours'
+      and until - make_interval(hours => 24 * days) between ${new Date(from)}::timestamptz - interval '48 hours'
+        and ${new Date(from)}::timestamptz + interval '48 hours'`
   return span
 }
 

@@ -1,7 +1,9 @@
-import pg from 'pg'
+import type pg from 'pg'
 import type { DatabaseInspection, MemberFacts } from '../../inspection.js'
 import { poolerBetween } from '../connection/pooler.js'
 import { findPrimary, serversOf } from '../connection/primary.js'
+import { wrongSettings } from '../connection/session-settings.js'
+import { connectClient } from '../connection/with-client.js'
 import { createReader, read } from './reading.js'
 import { readActivity, readReplication, readServer } from './server.js'
 import { readKeys, readLastErasure, readOutbox, readSchema, readTables } from './stored.js'
@@ -31,6 +33,7 @@ export async function inspectPostgres(url: string): Promise<DatabaseInspection> 
     server: () => asMonitor(readServer),
     members: () => Promise.all(servers.map(memberOf)),
     pooler: () => read(() => poolerBetween(server)),
+    settings: () => asLogin((one) => wrongSettings(async (statement) => (await one.query(statement)).rows)),
     schema: () => asLogin((one) => readSchema(one, server)),
     tables: () => asLogin(readTables),
     activity: () => asMonitor(readActivity),
@@ -46,20 +49,12 @@ export async function inspectPostgres(url: string): Promise<DatabaseInspection> 
 async function firstOf(urls: readonly string[]): Promise<{ client: pg.Client; server: string }> {
   let why: unknown
   for (const url of urls) {
-    const client = new pg.Client({
-      connectionString: url,
-      connectionTimeoutMillis: CONNECT_MS,
-      query_timeout: STATEMENT_MS,
-    })
-    client.on('error', () => {}) // the statement under way rejects
     try {
-      await client.connect()
+      const client = await connectClient(url, { connectMs: CONNECT_MS, queryMs: STATEMENT_MS })
       await answers(client)
       return { client, server: url }
     } catch (error) {
       why = error
-      // Not awaited, because a hanging server never closes.
-      void client.end().catch(() => {})
     }
   }
   throw why
@@ -69,25 +64,23 @@ async function answers(client: pg.Client): Promise<void> {
   // Sound: the driver reads it for each statement; its types lack it.
   const statement = { text: 'select 1', query_timeout: CONNECT_MS } as pg.QueryConfig
   await client.query(statement).catch((error: Error) => {
+    // Not awaited, because a hanging server never closes.
+    void client.end().catch(() => {})
     throw new Error(`it accepts connections and answers no statement: ${error.message}`)
   })
 }
 
 async function memberOf(url: string): Promise<MemberFacts> {
   const { host } = new URL(url)
-  const client = new pg.Client({
-    connectionString: url,
-    connectionTimeoutMillis: CONNECT_MS,
-    query_timeout: CONNECT_MS,
-  })
-  client.on('error', () => {}) // as above
   try {
-    await client.connect()
-    const { rows } = await client.query<{ standby: boolean }>('select pg_is_in_recovery() as standby')
-    return { host, role: rows[0]?.standby === true ? 'standby' : 'primary' }
+    const client = await connectClient(url, { connectMs: CONNECT_MS, queryMs: CONNECT_MS })
+    try {
+      const { rows } = await client.query<{ standby: boolean }>('select pg_is_in_recovery() as standby')
+      return { host, role: rows[0]?.standby === true ? 'standby' : 'primary' }
+    } finally {
+      void client.end().catch(() => {}) // as above
+    }
   } catch {
     return { host, role: 'unreachable' }
-  } finally {
-    void client.end().catch(() => {}) // as above
   }
 }

@@ -15,6 +15,7 @@ const TABLES = [
   'sso_artifact',
   'one_time_password',
   'sso_key',
+  'sso_account',
   'authentication',
   'notification',
   'alert_channel',

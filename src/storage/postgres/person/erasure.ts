@@ -26,6 +26,7 @@ export async function eraseUser(sql: Transaction, organizationId: string, accoun
     sql`delete from keystride.session where organization_id = ${organizationId} and user_ref = ${userRef}`,
     sql`delete from keystride.sso_artifact where organization_id = ${organizationId} and user_ref = ${userRef}`,
     sql`delete from keystride.one_time_password where organization_id = ${organizationId} and user_ref = ${userRef}`,
+    sql`delete from keystride.sso_account where organization_id = ${organizationId} and user_ref = ${userRef}`,
     sql`delete from keystride.profile_link where organization_id = ${organizationId} and member_id = any (${ids}::uuid[])`,
     // Cascades to deliveries and their attempts; a notification that is being written is deleted with the account.
     sql`delete from keystride.notification where organization_id = ${organizationId} and account_id = ${accountId}`,

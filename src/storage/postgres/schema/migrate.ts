@@ -11,6 +11,7 @@ import {
   prepareFunctions,
   recordFunctions,
 } from './functions.js'
+import { requireLoginSettings } from './login-settings.js'
 import { ensureRoles } from './roles.js'
 import { type ShippedSchema, type SqlFile, shippedSchema } from './shipped-schema.js'
 import { limitWaiting, untilUnlocked } from './table-locks.js'
@@ -34,6 +35,7 @@ export async function migrate(
   patienceMs = PATIENCE_MS,
 ): Promise<string[]> {
   const migrated = async (client: pg.Client) => {
+    await requireLoginSettings(client)
     await ensureRoles(client)
     const applied = await untilUnlocked(client, log, patienceMs, () => applyMissing(client, shipped))
     await untilUnlocked(client, log, patienceMs, async () => {

@@ -17,7 +17,7 @@ export const postgresOneTimePasswords = (database: Database): OneTimePasswordSto
       if (count === 1) return null
       const [row] = await sql<{ wait_ms: number }[]>`
         select greatest(0, 1000 * extract(epoch from case
-          when ${wrongToday(sql)} >= ${wrongPerDay} then wrong_since + interval '1 day' else sent_at[1] + interval '1 hour' end
+          when ${wrongToday(sql)} >= ${wrongPerDay} then wrong_since + interval '24 hours' else sent_at[1] + interval '1 hour' end
           - clock_timestamp()))::float8 as wait_ms
         from keystride.one_time_password p where organization_id = ${organizationId} and user_ref = ${userRef}`
       return row?.wait_ms ?? 0
@@ -53,4 +53,4 @@ const recentSends = (sql: Transaction) => sql`
   array(select t from unnest(p.sent_at) t where t > clock_timestamp() - interval '1 hour' order by t)`
 
 const wrongToday = (sql: Transaction) => sql`
-  (case when p.wrong_since > clock_timestamp() - interval '1 day' then p.wrong else 0 end)`
+  (case when p.wrong_since > clock_timestamp() - interval '24 hours' then p.wrong else 0 end)`

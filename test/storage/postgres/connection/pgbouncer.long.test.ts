@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { postgresSessions } from '../../../../src/storage/postgres/attempt/session.js'
-import { connectPostgres, type Database } from '../../../../src/storage/postgres/connection/client.js'
+import { connectPostgres, type Database, requireSettings } from '../../../../src/storage/postgres/connection/client.js'
 import { poolerBetween } from '../../../../src/storage/postgres/connection/pooler.js'
 import { migrate } from '../../../../src/storage/postgres/schema/migrate.js'
 import { unzipped } from '../../../api/dashboard/archive-file.js'
@@ -9,7 +9,7 @@ import { enroll, stranger } from '../../../harness/enrolled.js'
 import { organization } from '../../../harness/fixtures.js'
 import { until } from '../../../harness/patience.js'
 import { startService, type TestService } from '../../../harness/service.js'
-import { type FreshDatabase, freshDatabase } from '../../../servers/database.js'
+import { type FreshDatabase, freshDatabase, HOSTILE_SETTINGS } from '../../../servers/database.js'
 import { type Pgbouncer, startPgbouncer, whyNoPgbouncer } from '../../../servers/pgbouncer.js'
 import { sessionContract } from '../../session.contract.js'
 
@@ -85,6 +85,27 @@ describe.skipIf(why !== null)('behind a PgBouncer in transaction mode', () => {
     await direct.end()
     expect(rows).toEqual([])
     await empty.drop()
+  })
+
+  it('settings that it does not pass on are set for the login by a migration, and stop a start until then', async () => {
+    const other = await freshDatabase({ empty: true, settings: HOSTILE_SETTINGS })
+    const through = pooler.through(other.url)
+    const started = async () => {
+      const sessions = connectPostgres({ url: through, max: 2, prepare: false, patience: 10 })
+      await requireSettings(sessions).finally(() => sessions.close())
+    }
+    const refused =
+      /default_transaction_isolation is serializable instead of read committed.*: run "keystride migrate", then end the connections/
+    await expect(started()).rejects.toThrow(refused)
+    await expect(started()).rejects.not.toThrow(/TimeZone|DateStyle/)
+    await expect(migrate(through)).rejects.toThrow(
+      /They are set for the login now: end the connections .*run this again/,
+    )
+    await pooler.kill()
+    await pooler.restart()
+    expect(await migrate(through)).not.toEqual([])
+    await started()
+    await other.drop()
   })
 
   describe('the service', () => {

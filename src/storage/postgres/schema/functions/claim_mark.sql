@@ -12,7 +12,7 @@ create or replace function keystride.claim_mark(
 language plpgsql security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off
 as $$
 declare
-  oldest timestamptz := at - make_interval(days => memory_days);
+  oldest timestamptz := at - make_interval(hours => 24 * memory_days);
 begin
   if reject then
     perform 1 from (select * from keystride.replay_mark where bands && mark_bands offset 0) m

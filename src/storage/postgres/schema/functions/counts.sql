@@ -29,7 +29,7 @@ begin
     first_open := last_whole;
     last_open := last_whole;
   end if;
-  first_day := date_trunc('day', first_whole + interval '1 day' - interval '1 microsecond', 'UTC');
+  first_day := date_trunc('day', first_whole + interval '24 hours' - interval '1 microsecond', 'UTC');
   last_day := least(date_trunc('day', last_whole, 'UTC'), last_day);
   if last_day is null or last_day < first_day or bucket = 'hour' or wanted = 'users' then
     first_day := first_whole;

@@ -12,7 +12,7 @@ begin
     select c.relname from pg_catalog.pg_inherits i join pg_catalog.pg_class c on c.oid = i.inhrelid
     where i.inhparent = 'keystride.authentication'::regclass and c.relname ~ '^authentication_\d{4}_\d{2}$'
       and (to_date(substr(c.relname, 16), 'YYYY_MM') + interval '1 month') at time zone 'utc'
-        <= today - make_interval(days => days)
+        <= today - make_interval(hours => 24 * days)
     order by 1
   loop
     execute format('drop table keystride.%I', name);

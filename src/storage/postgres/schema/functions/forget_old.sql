@@ -7,7 +7,7 @@ language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   most constant int := 2000;
-  kept timestamptz := today - make_interval(days => days);
+  kept timestamptz := today - make_interval(hours => 24 * days);
   n int;
   more boolean := false;
 begin
@@ -38,7 +38,7 @@ begin
   -- Refused patterns count for 15 minutes: after a day the list is obsolete.
   update keystride.member set invalid_patterns = '{}' where ctid = any (array(
     select ctid from keystride.member where invalid_patterns <> '{}'
-      and invalid_patterns[array_upper(invalid_patterns, 1)] < today - interval '1 day' limit most));
+      and invalid_patterns[array_upper(invalid_patterns, 1)] < today - interval '24 hours' limit most));
   get diagnostics n = row_count; more := more or n = most;
   return more;
 end

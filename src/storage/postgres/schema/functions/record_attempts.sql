@@ -56,7 +56,7 @@ begin
         when h.exact is not null and exists (
           select from (select * from keystride.replay_mark m
             where m.bands && h.bands offset 0) k
-          where k.organization_id = h.organization_id and k.seen_at > h.at - make_interval(days => memory_days)
+          where k.organization_id = h.organization_id and k.seen_at > h.at - make_interval(hours => 24 * memory_days)
             and keystride.resembles(k.member_id, k.bands, h.member_id, h.bands)
             and (cleareds[h.i] is null or position(encode(k.exact, 'hex') in cleareds[h.i]) = 0))
           then 'replay'
@@ -67,7 +67,7 @@ begin
       select j.organization_id, j.exact, j.bands, j.member_id, j.at, pattern_ids[j.i], generations[j.i] from judged j
       where j.so_far = 'recorded' and j.exact is not null order by j.organization_id, j.exact
       on conflict (organization_id, exact) do update set bands = excluded.bands, member_id = excluded.member_id,
-        seen_at = excluded.seen_at, pattern_id = excluded.pattern_id, generation = excluded.generation where m.seen_at <= excluded.seen_at - make_interval(days => memory_days)
+        seen_at = excluded.seen_at, pattern_id = excluded.pattern_id, generation = excluded.generation where m.seen_at <= excluded.seen_at - make_interval(hours => 24 * memory_days)
       returning m.organization_id, m.exact),
   -- The same mark, claimed concurrently by another process, is a replay as well.
   told as materialized (

@@ -24,7 +24,7 @@ begin
     values (own, mark, mark_bands, owner_id, at, pattern, pattern_generation)
     on conflict (organization_id, exact) do update set bands = excluded.bands, member_id = excluded.member_id,
       seen_at = excluded.seen_at, pattern_id = excluded.pattern_id, generation = excluded.generation
-      where m.seen_at <= at - make_interval(days => memory_days);
+      where m.seen_at <= at - make_interval(hours => 24 * memory_days);
   if not found then return false; end if;
   insert into keystride.refused_pattern (organization_id, member_id, id, generation, sealed, seen_at)
     values (own, owner_id, pattern, pattern_generation, sample, at);

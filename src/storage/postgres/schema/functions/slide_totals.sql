@@ -22,14 +22,14 @@ begin
   loop
     hour := span.until;
     -- Far behind, or never run: one step for all hours writes each user once.
-    if hour < closed - interval '3 days' then
+    if hour < closed - interval '72 hours' then
       if clock_timestamp() > give_up then return true; end if;
       insert into keystride.user_total
         select a.organization_id, span.days, a.id, a.user_ref, coalesce(f.n, 0), coalesce(f.n_authenticated, 0),
           coalesce(f.n_challenged, 0), coalesce(f.n_blocked, 0), coalesce(f.sum_confidence, 0), coalesce(f.sum_biometrics, 0),
           coalesce(f.n_biometrics, 0), f.last_at
         from keystride.account a
-          left join keystride.user_figures(span.organization_id, array[closed - make_interval(days => span.days)], array[closed],
+          left join keystride.user_figures(span.organization_id, array[closed - make_interval(hours => 24 * span.days)], array[closed],
             array[1]) f on f.account_id = a.id
         where a.organization_id = span.organization_id
         for key share of a
@@ -40,7 +40,7 @@ begin
     end if;
     while hour < closed loop
       if clock_timestamp() > give_up then return true; end if;
-      leaving := hour - make_interval(days => span.days);
+      leaving := hour - make_interval(hours => 24 * span.days);
       update keystride.user_total t set n = t.n + f.n, n_authenticated = t.n_authenticated + f.n_authenticated,
           n_challenged = t.n_challenged + f.n_challenged, n_blocked = t.n_blocked + f.n_blocked,
           sum_confidence = t.sum_confidence + f.sum_confidence, sum_biometrics = t.sum_biometrics + f.sum_biometrics,

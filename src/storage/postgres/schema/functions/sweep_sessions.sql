@@ -23,7 +23,7 @@ begin
   more := more or n >= most;
   -- A day after the last password its counts limit nothing.
   delete from keystride.one_time_password where ctid = any (array(
-    select ctid from keystride.one_time_password where expires_at < statement_timestamp() - interval '1 day'
+    select ctid from keystride.one_time_password where expires_at < statement_timestamp() - interval '24 hours'
     order by expires_at limit most for update skip locked));
   get diagnostics n = row_count;
   return more or n >= most;

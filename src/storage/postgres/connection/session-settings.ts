@@ -1,0 +1,63 @@
+import { ExpectedFault } from '../../../domain/expected-fault.js'
+import type { WrongSetting } from '../../inspection.js'
+
+/** A pooler such as PgBouncer passes these on, and refuses a connection that asks for others. */
+const PASSED_ON = {
+  /** Days are those of UTC, and both drivers read its offset. */
+  TimeZone: 'UTC',
+  /** Both drivers read times in no other format. */
+  DateStyle: 'ISO, MDY',
+  /** A backslash in a literal of a statement or function is a backslash. */
+  standard_conforming_strings: 'on',
+}
+
+/**
+ * Statements and drivers rely on these settings of a session. Each connection asks for them, whatever the server, the database or
+ * the login sets; `keystride migrate` sets those that a pooler does not pass on for the login. Both drivers ask for UTF-8 by
+ * themselves. Limits of time, `default_transaction_read_only` and settings of the planner are the operator's, and nothing relies
+ * on `search_path`, `IntervalStyle` or a locale.
+ */
+const SETTINGS: Readonly<Record<string, string>> = {
+  ...PASSED_ON,
+  /** The driver of the pools reads no other format. */
+  bytea_output: 'hex',
+  /** A number is read as it was written, to the last bit. */
+  extra_float_digits: '1',
+  /** `null` in an array that is sent as text is no text. */
+  array_nulls: 'on',
+  /** A statement that waited for a row sees what was committed; at other levels it fails. */
+  default_transaction_isolation: 'read committed',
+  /** Off, every statement on a table with policies fails. */
+  row_security: 'on',
+  /** Above 0, the search for replayed patterns finds some of them only. */
+  gin_fuzzy_search_limit: '0',
+}
+
+/** Parameters with which a connection starts. */
+export const startParameters = (pooled: boolean): Readonly<Record<string, string>> => (pooled ? PASSED_ON : SETTINGS)
+
+/** SQLSTATEs of a pooler that does not accept a parameter. */
+const REFUSED = new Set(['08P01', '0A000'])
+export const refusesParameters = (error: unknown): boolean =>
+  REFUSED.has((error as { code?: string } | null)?.code ?? '')
+
+/** Lists the wrong settings of a session; `ask` runs a statement in it. */
+export async function wrongSettings(
+  ask: (statement: string) => Promise<readonly { readonly name: string; readonly found: string }[]>,
+): Promise<WrongSetting[]> {
+  const names = Object.keys(SETTINGS).join()
+  const rows = await ask(`select name, current_setting(name) as found from unnest('{${names}}'::text[]) name`)
+  return rows
+    .map(({ name, found }) => ({ name, found, wanted: SETTINGS[name] ?? '' }))
+    .filter(({ found, wanted }) => found !== wanted)
+}
+
+/** Ends the sessions that began with earlier settings. */
+export const RECONNECT = 'end the connections that the pooler holds (RECONNECT in the console of PgBouncer)'
+
+export function settingsFault(wrong: readonly WrongSetting[]): ExpectedFault {
+  const list = wrong.map(({ name, found, wanted }) => `${name} is ${found} instead of ${wanted}`)
+  return new ExpectedFault(
+    `sessions of the database have other settings than the service needs, and the pooler does not pass them on (${list.join(', ')}): run "keystride migrate", then ${RECONNECT}`,
+  )
+}

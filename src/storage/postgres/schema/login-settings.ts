@@ -1,0 +1,26 @@
+import type pg from 'pg'
+import { ExpectedFault } from '../../../domain/expected-fault.js'
+import { RECONNECT, wrongSettings } from '../connection/session-settings.js'
+
+/** The lock of migrations: concurrent changes of one login's settings fail. */
+const LOCK = '7241865325823964'
+
+/**
+ * Sets for the login, in this database, what a pooler did not pass on. A login may do so for itself. Throws an error for the operator
+ * then, because connections that the pooler holds keep the settings with which they began. Changes nothing if the session is right.
+ */
+export async function requireLoginSettings(client: pg.Client): Promise<void> {
+  const wrong = await wrongSettings(async (statement) => (await client.query(statement)).rows)
+  if (wrong.length === 0) return
+  const { rows } = await client.query<{ statement: string }>(
+    `select format('alter role session_user in database %I set %I to %L', current_database(), name, wanted) as statement
+     from unnest($1::text[], $2::text[]) wrong (name, wanted)`,
+    [wrong.map(({ name }) => name), wrong.map(({ wanted }) => wanted)],
+  )
+  const all = rows.map(({ statement }) => statement).join('; ')
+  await client.query(`begin; select pg_advisory_xact_lock(${LOCK}); ${all}; commit`)
+  const names = wrong.map(({ name }) => name).join(', ')
+  throw new ExpectedFault(
+    `the pooler does not pass on ${names}, which the server sets otherwise than the service needs. They are set for the login now: ${RECONNECT}, and run this again`,
+  )
+}
