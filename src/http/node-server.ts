@@ -2,9 +2,6 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse, S
 import { type AddressInfo, Server as NetServer, type Socket } from 'node:net'
 import type { UwsApp, UwsModule, UwsRequest, UwsResponse } from './uws.js'
 
-/** Connections that another process has accepted: calls `take` with each, until the returned function is called. */
-export type Connections = (take: (socket: Socket) => void) => () => void
-
 /** A connection without a request is closed after as long, as uWebSockets.js does; so is one whose client reads no answer. */
 const IDLE_MS = 10_000
 /** A request, its body included, that has not arrived after as long is answered 408. The deadline of bodies comes first. */
@@ -14,22 +11,21 @@ const HEAD_BYTES_MAX = 16 * 1024
 const HEADERS_MAX = 100
 
 /**
- * The server of `node:http` behind the interface of uWebSockets.js, for systems without its binary. With `connections` it does
- * not listen. Three of its habits differ from Node's: a request behind an unanswered one closes the connection, so that nothing
+ * The server of `node:http` behind the interface of uWebSockets.js, for systems without its binary. Workers of a cluster share a
+ * port. Three of its habits differ from Node's: a request behind an unanswered one closes the connection, so that nothing
  * smuggled is served; `100 Continue` is sent when the body is wanted; and a stop keeps idle connections for a last answer.
  */
-export const nodeServer = (connections: Connections | null): UwsModule => ({
+export const nodeServer: UwsModule = {
   LIBUS_LISTEN_EXCLUSIVE_PORT: 1,
-  App: () => nodeApp(connections),
+  App: nodeApp,
   us_listen_socket_close(socket) {
     // Node's HTTP server would close idle connections, too.
     if (socket instanceof NetServer) NetServer.prototype.close.call(socket)
-    if (typeof socket === 'function') socket()
   },
   us_socket_local_port: (socket) => (socket instanceof NetServer ? (socket.address() as AddressInfo).port : 0), // Sound: it listens on TCP.
-})
+}
 
-function nodeApp(connections: Connections | null): UwsApp {
+function nodeApp(): UwsApp {
   const server = createServer({
     headersTimeout: IDLE_MS,
     keepAliveTimeout: IDLE_MS,
@@ -45,14 +41,6 @@ function nodeApp(connections: Connections | null): UwsApp {
       return app
     },
     listen(host, port, options, done) {
-      if (connections !== null) {
-        const stop = connections((socket) => {
-          server.emit('connection', socket)
-          socket.resume()
-        })
-        done(stop)
-        return app
-      }
       server.once('error', () => done(false))
       server.listen({ host, port, exclusive: options === 1 }, () => done(server))
       return app

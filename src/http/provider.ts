@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { ExpectedFault } from '../domain/expected-fault.js'
-import { type Connections, nodeServer } from './node-server.js'
+import { nodeServer } from './node-server.js'
 import { pinnedBinaries } from './provider-pins.js'
 import type { UwsModule } from './uws.js'
 
@@ -34,12 +34,12 @@ const require = createRequire(import.meta.url)
 /**
  * The HTTP server by the setting `HTTP_SERVER`: uWebSockets.js where its binary loads (Node 20, 22, 24 on glibc 2.38 or newer,
  * macOS, Windows), else `node:http`. The binary is hashed and compared with the pinned list before it is loaded, because
- * loading runs it. Throws for `uws` if it does not load. `connections`: see `nodeServer`.
+ * loading runs it. Throws for `uws` if it does not load.
  */
-export function loadProvider(choice: HttpServerChoice = 'auto', connections: Connections | null = null): Provider {
+export function loadProvider(choice: HttpServerChoice = 'auto'): Provider {
   const node = (whyNot: string | null): Provider => {
     const version = process.versions.node
-    return { name: 'node:http', version, sha256: null, whyNot, uws: nodeServer(connections) }
+    return { name: 'node:http', version, sha256: null, whyNot, uws: nodeServer }
   }
   if (choice === 'node') return node(null)
   try {

@@ -1,8 +1,7 @@
-import { Socket } from 'node:net'
+import cluster from 'node:cluster'
 import type { ErasedPerson } from '../domain/erased-person.js'
 import { Refusal } from '../domain/refusal.js'
 import type { MetricsJson } from '../http/metrics.js'
-import type { Connections } from '../http/node-server.js'
 import type { RateAccounts } from '../storage/rate-account.js'
 import { createQuestions } from './questions.js'
 import { version } from './version.js'
@@ -11,7 +10,6 @@ import { version } from './version.js'
 export type FromFront =
   | { readonly kind: 'serving'; readonly version: string }
   | { readonly kind: 'here'; readonly id: number }
-  | { readonly kind: 'takes-no-more' }
   | { readonly kind: 'ask-metrics'; readonly id: number }
   | { readonly kind: 'metrics'; readonly id: number; readonly metrics: MetricsJson }
   | { readonly kind: 'readiness'; readonly id: number; readonly why: string | null }
@@ -24,8 +22,6 @@ export type FromFront =
 /** Messages of a supervisor to its fronts. */
 export type ToFront =
   | { readonly kind: 'are-you-here'; readonly id: number }
-  /** With a connection that the supervisor has accepted. */
-  | { readonly kind: 'connection' }
   | { readonly kind: 'give-metrics'; readonly id: number }
   | { readonly kind: 'are-you-ready'; readonly id: number }
   | { readonly kind: 'metrics-text'; readonly id: number; readonly text: string }
@@ -47,8 +43,6 @@ export interface FrontState {
 export interface Front {
   /** Reports that this front serves. */
   serving(): void
-  /** The connections that the supervisor accepts for `node:http`. */
-  readonly connections: Connections
   /**
    * Answers the supervisor's requests for this front's metrics; returns a reader of the metrics of all fronts. The reader rejects
    * with the refusal `degraded` if the supervisor does not answer in time: the counts of one front would look like a reset.
@@ -89,19 +83,6 @@ export function connectSupervisor(env: NodeJS.ProcessEnv): Front | null {
   })
   return {
     serving: () => send({ kind: 'serving', version: version() }),
-    connections(take) {
-      let open = true
-      process.on('message', (message: ToFront, socket: unknown) => {
-        // The client may have left on the way.
-        if (message.kind !== 'connection' || !(socket instanceof Socket)) return
-        if (open) take(socket)
-        else socket.destroy()
-      })
-      return () => {
-        open = false
-        send({ kind: 'takes-no-more' })
-      }
-    },
     metrics({ json }) {
       process.on('message', (message: ToFront) => {
         if (message.kind !== 'give-metrics') return
@@ -149,7 +130,11 @@ export function connectSupervisor(env: NodeJS.ProcessEnv): Front | null {
         return found.aheadMs
       },
     },
-    onOrphaned: (stop) => process.on('disconnect', stop),
+    onOrphaned(stop) {
+      // Without this a worker of a cluster exits at once, in the middle of its requests.
+      if (cluster.worker !== undefined) cluster.worker.exitedAfterDisconnect = true
+      process.on('disconnect', stop)
+    },
   }
 }
 

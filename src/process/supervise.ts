@@ -1,11 +1,12 @@
-import { type ChildProcess, fork } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import cluster from 'node:cluster'
 import { once } from 'node:events'
+import { createServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { ExpectedFault } from '../domain/expected-fault.js'
 import type { MetricsJson } from '../http/metrics.js'
 import { createProcessMetrics } from '../http/process-metrics.js'
 import { type RateAccounts, rateAccountsHere } from '../storage/rate-account.js'
-import { type Acceptor, accept, freePort } from './acceptor.js'
 import type { FromFront, FrontState, ToFront } from './front.js'
 import { createFrontMetrics, type FrontMetrics } from './front-metrics.js'
 import { ALLOCATOR, HEAP_FLAGS } from './heap.js'
@@ -19,8 +20,6 @@ interface SuperviseOptions {
   readonly processes: number
   readonly host: string
   readonly port: number
-  /** The HTTP server of every front. Fronts with uWebSockets.js share the port; for `node` this process accepts. */
-  readonly httpServer: 'uws' | 'node'
   readonly log: (message: string, facts: Record<string, unknown>) => void
   /** Called before the first front starts. `stop` stops all fronts, also those that start, and waits until they have exited. */
   readonly onStop: (stop: () => Promise<void>) => void
@@ -59,7 +58,7 @@ const FORGET_MS = 150
  * start. They share only the stores. The first start of each front must succeed; a front writes the reason of a failure to its standard error.
  */
 export async function superviseFronts(options: SuperviseOptions): Promise<Fronts> {
-  const { processes, host, port, httpServer, log } = options
+  const { processes, host, port, log } = options
   const fronts = new Set<ChildProcess>()
   const served = new Map<ChildProcess, Served>()
   const launched: number[] = []
@@ -67,8 +66,7 @@ export async function superviseFronts(options: SuperviseOptions): Promise<Fronts
   const own = createProcessMetrics(processes, () => served.size)
   const metrics = createFrontMetrics(metricsOf, own.json)
   let stopping = false
-  const acceptor = httpServer === 'node' ? await accept(host, port) : null
-  const servedOn = acceptor?.port ?? (await freePort(host, port))
+  const servedOn = await freePort(host, port)
 
   /** Starts a front and restarts it after each exit, and after a failed fork. Rejects if it does not come to serve. */
   async function launch(index: number, exits: number): Promise<void> {
@@ -96,14 +94,12 @@ export async function superviseFronts(options: SuperviseOptions): Promise<Fronts
       if (message.kind === 'serving') {
         hasServed = true
         served.set(child, { index, version: message.version, begun, restarts })
-        acceptor?.add(child)
       }
-      void answerFront({ fronts, served, rates, metrics, acceptor }, child, message)
+      void answerFront({ fronts, served, rates, metrics }, child, message)
     })
     child.once('exit', (status, signal) => {
       fronts.delete(child)
       served.delete(child)
-      acceptor?.remove(child)
       metrics.exited(child)
       startAgain('a process of the service exited: restarting it', { pid: child.pid, status, signal })
     })
@@ -120,7 +116,6 @@ export async function superviseFronts(options: SuperviseOptions): Promise<Fronts
     const gone = [...fronts].map((child) => once(child, 'exit').catch(() => {}))
     for (const child of fronts) child.kill('SIGTERM')
     await Promise.all(gone)
-    acceptor?.close()
   }
 
   options.onStop(stop)
@@ -135,21 +130,21 @@ export async function superviseFronts(options: SuperviseOptions): Promise<Fronts
   }
 }
 
-/** Adds a new front to `fronts`. Rejects with the system's error if it gives no process, file descriptor or memory. */
+/**
+ * Adds a new front to `fronts`. The fronts are the workers of a cluster, so that those with `node:http` share the port, each with its
+ * own accepts: they serve also while this process is silent. Rejects with the system's error if it gives no process, file
+ * descriptor or memory.
+ */
 async function forkFront(
-  { file, args, httpServer }: SuperviseOptions,
+  { file, args }: SuperviseOptions,
   index: number,
   port: number,
   fronts: Set<ChildProcess>,
 ): Promise<ChildProcess> {
-  const env = {
-    ...ALLOCATOR,
-    ...process.env,
-    PORT: String(port),
-    KEYSTRIDE_FRONT: String(index),
-    HTTP_SERVER: httpServer,
-  }
-  const child = fork(file, args, { env, execArgv: [...process.execArgv, ...HEAP_FLAGS] })
+  cluster.schedulingPolicy = cluster.SCHED_NONE
+  cluster.setupPrimary({ exec: file, args: [...args], execArgv: [...process.execArgv, ...HEAP_FLAGS] })
+  const env = { ...ALLOCATOR, ...process.env, PORT: String(port), KEYSTRIDE_FRONT: String(index) }
+  const child = cluster.fork(env).process
   fronts.add(child)
   // A child that could not be spawned has the event `error` and no `exit`.
   await once(child, 'spawn').catch((error: unknown) => {
@@ -224,18 +219,16 @@ interface Supervised {
   readonly served: ReadonlyMap<ChildProcess, Served>
   readonly rates: RateAccounts
   readonly metrics: FrontMetrics<ChildProcess>
-  readonly acceptor: Acceptor | null
 }
 
 /** Answers a front's request. */
 async function answerFront(
-  { fronts, served, rates, metrics, acceptor }: Supervised,
+  { fronts, served, rates, metrics }: Supervised,
   child: ChildProcess,
   message: FromFront,
 ): Promise<void> {
   // Without a callback the error of a message to a front that has just exited would end this process.
   const answer = (to: ToFront) => child.connected && child.send(to, () => {})
-  if (message.kind === 'takes-no-more') acceptor?.remove(child)
   if (message.kind === 'ask-metrics') answer({ kind: 'metrics-text', id: message.id, text: await metrics.text(fronts) })
   if (message.kind === 'ask-processes') answer({ kind: 'processes', id: message.id, processes: statesOf(served) })
   if (message.kind === 'spend-rate') {
@@ -281,3 +274,22 @@ const answerOf = <K extends FromFront['kind']>(
     },
     withinMs,
   )
+
+/** Throws if another process has the port. Fronts listen with SO_REUSEPORT, so they would share it without an error. */
+async function freePort(host: string, port: number): Promise<number> {
+  const probe = createServer()
+  try {
+    await new Promise<void>((resolve, reject) => {
+      probe.once('error', reject)
+      probe.listen({ host, port, exclusive: true }, resolve)
+    })
+  } catch {
+    throw new ExpectedFault(
+      `PORT: cannot listen on ${host}:${port}: another process has it, or HOST is not an address of this machine`,
+    )
+  }
+  const address = probe.address()
+  probe.close()
+  await once(probe, 'close')
+  return typeof address === 'object' && address !== null ? address.port : port
+}

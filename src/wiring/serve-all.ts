@@ -85,7 +85,7 @@ export async function serveAll(given: Needs): Promise<Serving> {
   const { stores } = needs
   const { now } = stores.clock
   const newId = createUuidV7(now)
-  const provider = loadProvider(config.httpServer, front?.connections ?? null)
+  const provider = loadProvider(config.httpServer)
   const queue = openQueue(stores, log)
   const courier = product.watchCourier(openCourier(needs))
   const { watchCaches } = product

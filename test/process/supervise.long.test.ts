@@ -29,7 +29,6 @@ async function supervised(run = file, args: string[] = []) {
     processes: 2,
     host: '127.0.0.1',
     port: 0,
-    httpServer: 'uws',
     log: (message, facts) => lines.push({ message, facts }),
     onStop: (one) => {
       stop = one
