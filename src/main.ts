@@ -86,7 +86,6 @@ async function runFronts(config: Config, log: Logger, stopping: Stopping): Promi
     processes,
     host,
     port,
-    httpServer: provider.sha256 === null ? 'node' : 'uws',
     log: (message, facts) => log.error(facts, message),
     // A signal may come while they start.
     onStop: (stop) =>
