@@ -1,8 +1,8 @@
 # Keystride as an image: built by what package-lock.json pins, run by a user who may write nothing but /data and /tmp.
 # The tag names a version, not a content. Where that matters, give the digest that your registry shows:
-#   docker buildx imagetools inspect node:20.20.2-bookworm-slim --format '{{.Manifest.Digest}}'
-#   docker build --build-arg NODE_IMAGE=node:20.20.2-bookworm-slim@<digest> .
-ARG NODE_IMAGE=node:20.20.2-bookworm-slim
+#   docker buildx imagetools inspect node:24.21.0-trixie-slim --format '{{.Manifest.Digest}}'
+#   docker build --build-arg NODE_IMAGE=node:24.21.0-trixie-slim@<digest> .
+ARG NODE_IMAGE=node:24.21.0-trixie-slim
 
 FROM ${NODE_IMAGE} AS packages
 WORKDIR /srv/keystride

@@ -1,13 +1,13 @@
 import { availableParallelism } from 'node:os'
 import { configDefaults, defineConfig } from 'vitest/config'
 
-/** Suites that depend on where sessions and counters are kept: the long form runs them again without Redis. */
+/** Suites that depend on where sessions and counters are kept: they run again without Redis. */
 const STORE_DEPENDENT = ['test/api/**/*.test.ts']
 const LONG = 'test/**/*.long.test.ts'
 
 /**
- * `npm test` runs the project `short`. `npm run test:long` runs all three. `.ci/run` runs `short` and a part of the other two
- * (`bin/test.mjs`). A test that needs a browser, a service or a server of its own, or much processor time, is in a file
+ * `npm test` runs the project `short`. `npm run test:long` runs all three. `.ci/run` runs a part of `long`
+ * (`bin/test.mjs`), and `without-redis` with the other HTTP server. A test that needs a browser, a service or a server of its own, or much processor time, is in a file
  * `*.long.test.ts`.
  */
 const PROJECTS = [

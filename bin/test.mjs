@@ -30,7 +30,7 @@ const rest = given.filter((one) => one !== '--long' && one !== '--ci')
 const isNamed = rest.some((one) => one.startsWith('test'))
 if (given.includes('--ci')) {
   await vitest('--project', 'short', ...rest)
-  await vitest('--project', 'long', '--project', 'without-redis', ...rest, ...(await longTestsInTurn()))
+  await vitest('--project', 'long', ...rest, ...(await longTestsInTurn()))
 } else if (given.includes('--long')) await vitest(...rest)
 else if (isNamed) await vitest('--project', 'short', '--project', 'long', ...rest)
 else await vitest('--project', 'short', ...rest)

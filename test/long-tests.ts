@@ -38,10 +38,10 @@ const TESTED_BY: Readonly<Record<string, readonly string[]>> = {
 
 /**
  * The long tests of a run: those of each folder that changed, those of each layer that imports a layer that changed, and a
- * third of the others in turn. Every test of the APIs counts: the project `without-redis` runs it again.
+ * third of the others in turn.
  */
 export function longTests({ files, changed, commits, layers }: Change): Choice {
-  const all = files.filter((file) => file.endsWith('.test.ts') && isLong(file)).sort()
+  const all = files.filter((file) => file.endsWith('.long.test.ts')).sort()
   const changedFolders = new Set(changed.flatMap((file) => foldersOf(file, layers)))
   const changedFiles = new Set(changed)
   const isOfChange = (file: string) =>
@@ -54,8 +54,6 @@ export function longTests({ files, changed, commits, layers }: Change): Choice {
     folders: [...new Set(all.filter(isOfChange).map(folderOf))].sort(),
   }
 }
-
-const isLong = (file: string) => file.endsWith('.long.test.ts') || file.startsWith('test/api/')
 
 /** The first folder below `test/`; '' for a file in `test/` itself. */
 const folderOf = (file: string) => (file.split('/').length > 2 ? (file.split('/')[1] ?? '') : '')

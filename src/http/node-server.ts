@@ -1,10 +1,11 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import { type AddressInfo, Server as NetServer, type Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import type { UwsApp, UwsModule, UwsRequest, UwsResponse } from './uws.js'
 
 /** A connection without a request is closed after as long, as uWebSockets.js does; so is one whose client reads no answer. */
 const IDLE_MS = 10_000
-/** A request, its body included, that has not arrived after as long is answered 408. The deadline of bodies comes first. */
+/** The connection of a request that has not arrived after as long, body included, is closed. The deadline of bodies comes first. */
 const ARRIVAL_MS = 20_000
 const HEAD_BYTES_MAX = 16 * 1024
 /** As uWebSockets.js has it. */
@@ -35,6 +36,7 @@ function nodeApp(): UwsApp {
   })
   // The size of the head bounds their number; beyond a number Node would drop headers silently.
   server.maxHeadersCount = 0
+  server.on('clientError', refuseHead)
   const app: UwsApp = {
     any(_, handler) {
       takeRequests(server, handler)
@@ -65,7 +67,7 @@ function takeRequests(server: Server, handler: Parameters<UwsApp['any']>[1]): vo
     }
     unanswered.add(socket)
     if (status !== null) {
-      socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\n\r\n`)
+      socket.end(textOf(status))
       return
     }
     response.once('finish', () => unanswered.delete(socket))
@@ -84,6 +86,15 @@ function statusOfHead({ httpVersion, rawHeaders, headers }: IncomingMessage): nu
   if (httpVersion === '1.0') return headers['transfer-encoding'] === undefined ? null : 400
   return 505
 }
+
+/** Answers a head that the parser refuses. A late request gets no answer, because an answer to it may have been sent. */
+function refuseHead({ code }: NodeJS.ErrnoException, socket: Duplex): void {
+  const isLate = code === 'ERR_HTTP_REQUEST_TIMEOUT'
+  if (socket.writable && !isLate) socket.write(textOf(code === 'HPE_HEADER_OVERFLOW' ? 431 : 400))
+  socket.destroy()
+}
+
+const textOf = (status: number): string => `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\n\r\n`
 
 function requestOf({ method = '', url = '', rawHeaders }: IncomingMessage): UwsRequest {
   const mark = url.indexOf('?')
