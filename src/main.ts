@@ -17,6 +17,7 @@ import { superviseFronts } from './process/supervise.js'
 import { unknownVariables } from './process/unknown-variables.js'
 import { version } from './process/version.js'
 import type { SsoServer } from './sso/server.js'
+import { beginDemoMonth, isDemoMonthDue, scheduleDemoMonth } from './wiring/demo-month.js'
 import { probes } from './wiring/endpoints.js'
 import { firstOrganization } from './wiring/first-organization.js'
 import { administration, openStores, type Stores } from './wiring/open-stores.js'
@@ -74,6 +75,7 @@ async function runFronts(config: Config, log: Logger, stopping: Stopping): Promi
   stopping.onStop(() => stores.close())
   // Checked here too: otherwise each serving process would report the same problem.
   await requireKeys(stores)
+  const apikey = await createDemo(config, stores)
   const { processes, host, port, metricsAt } = config
   const provider = loadProvider(config.httpServer)
   const [file, ...args] = process.argv.slice(1)
@@ -100,8 +102,10 @@ async function runFronts(config: Config, log: Logger, stopping: Stopping): Promi
   }
   if (config.roles.includes('sso'))
     sso = await serveSsoHere(config, stores, createOutageLog(log, config.storePatience), stopping)
-  const greeted = await greet(config, stores, fronts.port, provider)
+  const greeted = await greet(config, stores, { port: fronts.port, provider, apikey })
   log.info({ port: fronts.port, processes, version: version(), http: httpServerOf(provider), ...greeted }, 'serving')
+  const month = beginDemoMonth({ config, stores, log }, null)
+  if (month !== null) stopping.onStop(() => month.stop())
 }
 
 /**
@@ -136,6 +140,7 @@ async function serveHere(config: Config, log: Logger, stopping: Stopping, front:
     }),
   ])
   await requireKeys(stores)
+  const apikey = front === null ? await createDemo(config, stores) : null
   const outages = createOutageLog(log, config.storePatience)
   const health = watchStores(stores, outages, stopping)
   const needs = { config, stores, scoring, health, stopping: stopping.asked, log: outages.log, front, storeMetrics }
@@ -145,9 +150,12 @@ async function serveHere(config: Config, log: Logger, stopping: Stopping, front:
     const sso = await serveSsoHere(config, stores, outages, stopping, health)
     stopping.onStop(() => sso.close())
   }
-  const greeted = front === null ? await greet(config, stores, server.port, server.provider) : {}
+  const { port, provider } = server
+  const greeted = front === null ? await greet(config, stores, { port, provider, apikey }) : {}
   front?.serving()
-  log.info({ port: server.port, version: version(), http: httpServerOf(server.provider), ...greeted }, 'serving')
+  log.info({ port, version: version(), http: httpServerOf(provider), ...greeted }, 'serving')
+  const month = front === null ? beginDemoMonth({ config, stores, log }, scoring) : null
+  if (month !== null) stopping.onStop(() => month.stop())
 }
 
 /** Single sign-on in a process of its own. */
@@ -244,26 +252,36 @@ function stopOnSignal(log: Logger, leadMs: number, moreMs: number) {
 }
 
 /**
- * Greets the operator: prints the addresses as text, or returns them as fields where every line is JSON. The first start on the
- * embedded PostgreSQL creates a demo organization.
+ * The first start on the embedded PostgreSQL creates a demo organization and returns its key; else null. Before the service answers: a
+ * script that waits for the answer reads the key at once.
  */
-async function greet(config: Config, stores: Stores, port: number, provider: Provider): Promise<object> {
-  const { publicUrl } = config
-  const flows = administration(stores)
+async function createDemo(config: Config, stores: Stores): Promise<string | null> {
+  if (!stores.embedded) return null
+  const { publicUrl, dataFolder } = config
   const content = (apikey: string) =>
     `${JSON.stringify({ apikey, core: `${publicUrl}/core`, links: `${publicUrl}/auth`, dashboard: `${publicUrl}/dashboard` }, null, 2)}\n`
-  const demo = stores.embedded
-    ? await firstOrganization(flows, { name: DEMO_ORGANIZATION, label: 'demo', file: demoFile(config), content })
-    : null
+  const options = { name: DEMO_ORGANIZATION, label: 'demo', file: demoFile(config), content }
+  const demo = await firstOrganization(administration(stores), options)
+  if (demo !== null && config.demoMonth) scheduleDemoMonth(dataFolder)
+  return demo?.apikey ?? null
+}
+
+/** Greets the operator: prints the addresses as text, or returns them as fields where every line is JSON. */
+async function greet(
+  config: Config,
+  stores: Stores,
+  served: { readonly port: number; readonly provider: Provider; readonly apikey: string | null },
+): Promise<object> {
   // If the list fails, the greeting lacks a hint and the start goes on.
-  const organizations = await flows.list().then(
-    (all) => all.length,
-    () => 1,
-  )
+  const organizations = await administration(stores)
+    .list()
+    .then(
+      (all) => all.length,
+      () => 1,
+    )
   if (isJson(config.logFormat)) return greetingFields({ config, organizations })
   const command = commandAt(process.argv[1] ?? '')
-  process.stdout.write(
-    `${greeting({ config, port, provider, apikey: demo?.apikey ?? null, organizations, command })}\n`,
-  )
+  const month = stores.embedded && isDemoMonthDue(config.dataFolder)
+  process.stdout.write(`${greeting({ ...served, config, organizations, command, month })}\n`)
   return {}
 }

@@ -55,6 +55,7 @@ export const LAYERS: Record<string, Layer> = {
     ],
   },
   'src/capacity': { layers: ['src/capacity', 'src/domain'], packages: ['zod'] },
+  'src/demo': { layers: ['src/demo', 'src/domain', 'src/flows', 'src/storage', 'src/typist'], packages: [] },
   'src/typist': { layers: ['src/typist'], packages: [] },
   'src/wiring': { layers: ['src'], packages: ['prom-client', 'uuid'] },
   'src/cli': { layers: ['src'], packages: ['commander', 'uuid', 'zod'] },

@@ -29,7 +29,7 @@ import { downloadArchive, exportArchives, exportLog } from './dashboard/exports.
 import { currentKey, issueKey, listKeys, revokeKey } from './dashboard/keys.js'
 import { listLogs, oneLog, readLog, searchLogs } from './dashboard/logs.js'
 import { listNotifications, markRead, markReadByQuery } from './dashboard/notifications.js'
-import { organization } from './dashboard/organization.js'
+import { deleteMadeUpPeople, organization } from './dashboard/organization.js'
 import { listPatterns, patternsById, searchTagKeys, searchTagValues, tagKeys, tagValues } from './dashboard/patterns.js'
 import {
   archivePolicy,
@@ -129,6 +129,7 @@ export const dashboardRoutes: readonly Route<DashboardServices>[] = [
   exportArchives,
   downloadArchive,
   organization,
+  deleteMadeUpPeople,
   currentKey,
   listKeys,
   issueKey,

@@ -1,9 +1,11 @@
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
+import { MadeUpNotice, madeUpRounds } from './pages/made-up.js'
 import { VIEWS } from './pages.js'
 import { Mark } from './parts/mark.js'
 import { Page } from './parts/page.js'
 import { Search, userHref } from './parts/search.js'
+import { Loading } from './parts/states.js'
 import { clearFailures, Toasts } from './parts/toasts.js'
 import { hasView, href, match, place } from './router.js'
 import { session, signOut } from './session.js'
@@ -13,7 +15,7 @@ import { t } from './texts.js'
 /** The view of the address for a key that may read, else the form to sign in. */
 export function App() {
   const current = session.value
-  if (current.kind === 'starting') return null
+  if (current.kind === 'starting') return <Loading />
   if (current.kind === 'out') return <SignIn why={current.why} />
   return current.access.reads ? <Frame /> : <NoScope />
 }
@@ -76,6 +78,7 @@ function Frame() {
         </p>
       </nav>
       <main id="main" tabIndex={-1}>
+        <MadeUpNotice />
         <Current />
       </main>
       <Toasts />
@@ -91,7 +94,7 @@ function Current() {
   for (const view of VIEWS) {
     const parameters = match(view.path, path)
     // The key makes a view of another item begin anew.
-    if (parameters !== null) return <div key={path}>{view.show(parameters)}</div>
+    if (parameters !== null) return <div key={`${path} ${madeUpRounds.value}`}>{view.show(parameters)}</div>
   }
   return (
     <Page title={t.notFound.title}>

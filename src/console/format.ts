@@ -1,7 +1,5 @@
-import { fill, LANGUAGE, t } from './texts.js'
-
-/** The viewer's form of the console's language, such as `en-GB`: texts and numbers of one view are in one language. */
-const LOCALE = navigator.languages.find((one) => one === LANGUAGE || one.startsWith(`${LANGUAGE}-`)) ?? LANGUAGE
+import { LOCALE } from './browser.js'
+import { fill, t } from './texts.js'
 
 const numbers = new Intl.NumberFormat(LOCALE)
 const shares = new Intl.NumberFormat(LOCALE, { style: 'percent', maximumFractionDigits: 1 })

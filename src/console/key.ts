@@ -1,3 +1,5 @@
+import { storage } from './browser.js'
+
 /**
  * The API key that the person signed in with. It is a variable of this module, and in the tab's sessionStorage only if the person
  * asked for that. Nothing else in the console holds it.
@@ -23,18 +25,18 @@ export function holdKey(key: string, keep: boolean): void {
 export function dropKey(): void {
   held = null
   kept = false
-  sessionStorage.removeItem(STORED)
+  storage?.removeItem(STORED)
 }
 
 /** The key that this tab kept before it was loaded again; null if there is none, or if it was not used for `IDLE_MS`. */
 export function keptKey(): string | null {
   try {
-    const { key, at } = JSON.parse(sessionStorage.getItem(STORED) ?? '{}') as { key?: unknown; at?: unknown }
+    const { key, at } = JSON.parse(storage?.getItem(STORED) ?? '{}') as { key?: unknown; at?: unknown }
     if (typeof key === 'string' && typeof at === 'number' && Date.now() - at < IDLE_MS) return key
   } catch {
     // Not our text.
   }
-  sessionStorage.removeItem(STORED)
+  storage?.removeItem(STORED)
   return null
 }
 
@@ -46,5 +48,5 @@ export const idleMs = (): number => Date.now() - usedAt
 
 /** Writes the time of the last use, which counts after a reload. */
 export function store(): void {
-  if (kept) sessionStorage.setItem(STORED, JSON.stringify({ key: held, at: usedAt }))
+  if (kept) storage?.setItem(STORED, JSON.stringify({ key: held, at: usedAt }))
 }

@@ -1,8 +1,8 @@
 import { type MadeUpPerson, person, wirePattern } from '../typist/made-up-person.js'
-import type { List } from './answers.js'
-import { ApiError, call, get, pathOf } from './api.js'
+import type { Data } from './answers.js'
+import { ApiError, call, pathOf } from './api.js'
 
-/** Beginning of the user references of made-up people: nothing else is deleted with them. */
+/** Beginning of the user references of made-up people: the service deletes nobody else with them. */
 const PREFIX = 'made-up-'
 const PEOPLE = 24
 const AT_ONCE = 3
@@ -14,13 +14,6 @@ const TRIES = 20
 export interface Progress {
   readonly done: number
   readonly all: number
-}
-
-/** The user references of the made-up people in the organization. */
-export async function madeUpPeople(signal?: AbortSignal): Promise<string[]> {
-  const query = { user_ref_filter: PREFIX, limit: 500 }
-  const { data } = await get<List<{ readonly user_ref: string }>>('/users', query, signal)
-  return data.map(({ user_ref }) => user_ref).filter((userRef) => userRef.startsWith(PREFIX))
 }
 
 /** How an attempt is typed: by the person, by a stranger, by a machine, or as the attempt before, key for key. */
@@ -40,14 +33,14 @@ export async function fillWithMadeUp(onProgress: (progress: Progress) => void): 
   )
 }
 
-/** Deletes all made-up people with everything of them. */
+/** Deletes all made-up people with everything of them, and their attempts from the statistics. */
 export async function deleteMadeUp(onProgress: (progress: Progress) => void): Promise<void> {
-  const people = await madeUpPeople()
-  let done = 0
-  await eachOf(people, async (userRef) => {
-    await call('DELETE', `/users${pathOf(userRef)}`, { api: 'core' })
-    onProgress({ done: ++done, all: people.length })
-  })
+  for (let done = 0, left = 1; left > 0; ) {
+    const { data } = await call<Data<{ deleted: number; left: number }>>('DELETE', '/organization/made-up-people')
+    done += data.deleted
+    left = data.left
+    onProgress({ done, all: done + left })
+  }
 }
 
 /** The parts of a bootstrap that a typist needs. */

@@ -16,4 +16,6 @@ export interface Organization {
   readonly use: { readonly n_accounts: number; readonly n_accounts_generic: number; readonly n_users: number }
   readonly over_quota: boolean
   readonly trial: boolean
+  /** Accounts of made-up people; 0 unless the service is for trials. */
+  readonly n_made_up: number
 }

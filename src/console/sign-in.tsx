@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { ApiError } from './api.js'
+import { storage, withoutMarks } from './browser.js'
 import { Mark } from './parts/mark.js'
 import { type Session, signIn, signOut } from './session.js'
 import { fill, t } from './texts.js'
@@ -20,7 +21,7 @@ export function SignIn({ why }: { readonly why: Extract<Session, { kind: 'out' }
 
   const submit = async (event: Event) => {
     event.preventDefault()
-    const key = field.current?.value.trim() ?? ''
+    const key = withoutMarks(field.current?.value ?? '')
     if (key === '') return setError({ text: texts.empty, requestId: null })
     setBusy(true)
     try {
@@ -53,13 +54,17 @@ export function SignIn({ why }: { readonly why: Extract<Session, { kind: 'out' }
         <p id="key-help" class="soft small">
           {texts.keyHelp}
         </p>
-        <label class="check">
-          <input ref={keep} type="checkbox" aria-describedby="keep-help" />
-          {texts.keep}
-        </label>
-        <p id="keep-help" class="soft small">
-          {texts.keepHelp}
-        </p>
+        {storage !== null && (
+          <>
+            <label class="check">
+              <input ref={keep} type="checkbox" aria-describedby="keep-help" />
+              {texts.keep}
+            </label>
+            <p id="keep-help" class="soft small">
+              {texts.keepHelp}
+            </p>
+          </>
+        )}
         <div role="alert">
           {error !== null && (
             <p class="wrong">

@@ -21,7 +21,7 @@ export interface Provider {
   readonly uws: UwsModule
 }
 
-/** What `node:http` costs, for people: docs/benchmarks.md has the measurement. */
+/** The cost of `node:http`, for people: docs/benchmarks.md has the measurement. */
 export const NODE_COST = 'No binary of uWebSockets.js loads here: a verify costs about XX % more processor time'
 
 /** Such as `node:http 24.21.0`. */

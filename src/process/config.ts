@@ -202,10 +202,10 @@ const Environment = z.object({
       'whether /readyz answers 503 while PostgreSQL or Redis is unreachable; off: clients get the 503 of the API',
     ),
   DEMO: z
-    .enum(['on', 'off'])
+    .enum(['on', 'off', 'month'])
     .default('off')
     .describe(
-      'whether the console offers to fill the organization with made-up people; always with the embedded PostgreSQL',
+      'whether the console offers to fill the organization with made-up people; always with the embedded PostgreSQL; month: fills its new demo organization at the first start, as npm start does',
     ),
   METRICS_PORT: count(1, 65_535)
     .optional()
@@ -270,6 +270,8 @@ export interface Config {
   readonly readyNeedsStores: boolean
   /** Offers made-up people on any database; the embedded one is always for trials. */
   readonly demo: boolean
+  /** A new demo organization is filled with a made-up month. */
+  readonly demoMonth: boolean
   /** The separate address of /metrics; null: it is served with the APIs. */
   readonly metricsAt: { readonly host: string; readonly port: number } | null
   /** OpenTelemetry traces; null: none. */
@@ -361,7 +363,8 @@ function configOf(settings: Settings): Config {
     profileCacheBytes: settings.PROFILE_CACHE_MB * 1024 * 1024,
     stopLeadMs: settings.STOP_LEAD_S * 1000,
     readyNeedsStores: settings.READY_NEEDS_STORES === 'on',
-    demo: settings.DEMO === 'on',
+    demo: settings.DEMO !== 'off',
+    demoMonth: settings.DEMO === 'month',
     metricsAt:
       settings.METRICS_PORT === undefined
         ? null

@@ -13,6 +13,8 @@ interface Greeted {
   readonly organizations: number
   /** The command that runs the command line here. */
   readonly command: string
+  /** A made-up month is being written to the demo organization. */
+  readonly month: boolean
 }
 
 /** The facts of the greeting as fields of a log line. They name the file of the demo key, because a key does not belong in a log. */
@@ -34,7 +36,7 @@ export function greetingFields({ config, organizations }: Pick<Greeted, 'config'
 export const demoFile = ({ dataFolder }: Pick<Config, 'dataFolder'>): string => join(dataFolder, 'demo.json')
 
 /** The text that a start prints for the operator: addresses, and the next step. */
-export function greeting({ config, port, provider, apikey, organizations, command }: Greeted): string {
+export function greeting({ config, port, provider, apikey, organizations, command, month }: Greeted): string {
   const { publicUrl } = config
   const embedded = config.databaseUrl === null
   const file = demoFile(config)
@@ -68,6 +70,7 @@ export function greeting({ config, port, provider, apikey, organizations, comman
   return [
     ...start,
     ...key,
+    ...(month ? MONTH : []),
     'Next: begin a sign-in',
     '',
     `  curl -i -H 'apikey: ${apikey ?? '<API key>'}' ${publicUrl}/core/users/ann@example.com`,
@@ -76,6 +79,12 @@ export function greeting({ config, port, provider, apikey, organizations, comman
     '',
   ].join('\n')
 }
+
+const MONTH = [
+  'Its people and a month of their sign-ins are made up, and are being written now: in less than a minute the console is',
+  'full of them. A button of the console deletes them. `npm start -- --empty` does without.',
+  '',
+]
 
 /**
  * The command that runs the command line, by the script that started the service: `keystride` if that is on the PATH, as in

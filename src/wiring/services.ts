@@ -4,6 +4,7 @@ import type { DashboardServices } from '../api/dashboard/dashboard-route.js'
 import type { LinkServices } from '../api/links/link-route.js'
 import type { ErasedPerson } from '../domain/erased-person.js'
 import { createAccountFlows } from '../flows/account/accounts.js'
+import { createMadeUpPeople } from '../flows/account/made-up-people.js'
 import { createPreferLanguage } from '../flows/account/preferred-language.js'
 import { createSecurityCodeFlows } from '../flows/account/security-code.js'
 import { createAlertFlows, type Reach } from '../flows/alert/alerts.js'
@@ -44,7 +45,7 @@ export type Services = CoreServices & DashboardServices & LinkServices
 
 const monotonicMs = () => performance.now()
 
-/** What the services are built from. */
+/** Everything that the services are built from. */
 interface Wired {
   readonly config: Config
   readonly stores: Stores
@@ -105,6 +106,7 @@ export function servicesOf({
     ...systemServices(config, stores, health, front, httpServer),
     bootstrap: createBootstrap(needs),
     accounts,
+    madeUpPeople: createMadeUpPeople({ ...stores, removeAccount: accounts.remove }),
     profiles: createProfileFlows(needs),
     ...createPatternFlows({ ...needs, create: accounts.create }),
     settingsOf: needs.settingsOf,
@@ -185,7 +187,7 @@ function dashboardServices(
       readonly reach: Reach
       readonly forgetSettings: (organizationId: string) => Promise<void>
     },
-): Omit<DashboardServices, 'system' | 'build'> {
+): Omit<DashboardServices, 'system' | 'build' | 'madeUpPeople'> {
   const { directory, attemptLog, statistics, targets, trial, contextIndicators, now } = needs
   return {
     directory,

@@ -40,7 +40,12 @@ export async function playStory(): Promise<Pick<Recorder, 'replies' | 'refusals'
   const folder = mkdtempSync(join(tmpdir(), 'keystride-recorded-'))
   writeFileSync(join(folder, 'ca.pem'), certificate)
   const fresh = await freshDatabase()
-  const more = { PUBLIC_URL: 'https://login.example.org', ALERT_HOSTS: 'localhost', ALERT_CA: join(folder, 'ca.pem') }
+  const more = {
+    PUBLIC_URL: 'https://login.example.org',
+    ALERT_HOSTS: 'localhost',
+    ALERT_CA: join(folder, 'ca.pem'),
+    DEMO: 'on',
+  }
   const service = await startService(fresh.url, { more })
   const stores = await openStores(readConfig(service.env), jsonLog('error'), { redis: false, schema: 'migrate' })
   const flows = administration(stores)
@@ -292,6 +297,7 @@ async function policies({ reply, refusal }: Recorder): Promise<void> {
 
 async function keys({ reply, refusal }: Recorder): Promise<void> {
   await reply('dashboard', 'GET /organization', 200)
+  await reply('dashboard', 'DELETE /organization/made-up-people', 200)
   const own = await reply('dashboard', 'GET /key', 200)
   const made = await reply('dashboard', 'POST /keys', 201, { body: { label: 'console', scopes: ['dashboard'] } })
   await reply('dashboard', 'GET /keys', 200)

@@ -1,7 +1,8 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { freePort } from '../../src/storage/postgres/embedded/embedded-running.js'
 import { until } from '../harness/patience.js'
 import { startProcess } from '../harness/service-process.js'
 
@@ -37,5 +38,38 @@ describe('a start with LOG_FORMAT=json', { timeout: 90_000 }, () => {
     const { apikey } = JSON.parse(readFileSync(demoKeyFile, 'utf8')) as { apikey: string }
     expect(apikey.length).toBeGreaterThan(20)
     expect(text).not.toContain(apikey)
+  })
+})
+
+describe('the first start with DEMO=month', { timeout: 180_000 }, () => {
+  const data = join(folder, 'month')
+  const env = { KEYSTRIDE_DATA: data, DEMO: 'month', LOG_LEVEL: 'info' }
+  const users = async ({ core, demo }: Awaited<ReturnType<typeof startProcess>>): Promise<number> => {
+    const answer = await fetch(core.replace(/core$/, 'dashboard/users?limit=1'), { headers: { apikey: demo().apikey } })
+    return ((await answer.json()) as { count: number }).count
+  }
+
+  it('has the key when it answers, says that it fills the organization, and does so once', async () => {
+    const port = String(await freePort())
+    const status = `http://localhost:${port}/core/status`
+    const starting = startProcess({ ...env, PORT: port })
+    const answers = () =>
+      fetch(status).then(
+        ({ ok }) => ok,
+        () => false,
+      )
+    await until(answers)
+    expect(existsSync(join(data, 'demo.json'))).toBe(true)
+    const first = await starting
+    expect(first.output()).toMatch(/a month of their sign-ins are made up/)
+    await until(async () => first.output().includes('has a month of made-up sign-ins'), 'start')
+    const n = await users(first)
+    expect(n).toBeGreaterThan(30)
+    await first.stop()
+    const second = await startProcess(env)
+    expect(second.output()).not.toMatch(/made up/)
+    expect(await users(second)).toBe(n)
+    await second.stop()
+    expect(second.output()).not.toContain('has a month')
   })
 })

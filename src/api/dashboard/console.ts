@@ -31,7 +31,12 @@ export function consoleEndpoints(publicUrl: string, { scripts, style, licences }
   const views = ['/console/', '/console/{page}', '/console/{page}/{item}', '/console/{page}/{item}/{part}']
   return [
     ...views.map(
-      (path): PlainEndpoint => ({ method: 'get', path, handle: (request) => answerIn(languageOf(request)) }),
+      (path): PlainEndpoint => ({
+        method: 'get',
+        path,
+        page: true,
+        handle: (request) => answerIn(languageOf(request)),
+      }),
     ),
     ...LANGUAGES.map((language) =>
       fileEndpoint(`/console/console.${language}.js`, 'text/javascript; charset=utf-8', scripts[language]),

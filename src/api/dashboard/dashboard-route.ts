@@ -3,6 +3,7 @@ import type { ProfileTargets } from '../../domain/biometric-status.js'
 import type { ContextIndicator } from '../../domain/context/signal.js'
 import { BUCKETS, bucketStart, momentOf, WINDOW_DEFAULT_MS, WINDOW_MAX_MS } from '../../domain/time-window.js'
 import { UserRef } from '../../domain/user-ref.js'
+import type { MadeUpPeopleFlows } from '../../flows/account/made-up-people.js'
 import type { AlertFlows } from '../../flows/alert/alerts.js'
 import type { ExportFlows } from '../../flows/insight/exports.js'
 import type { InspectFlows } from '../../flows/insight/inspect.js'
@@ -55,6 +56,7 @@ export interface DashboardServices {
   readonly build: () => Build
   /** The service is for trials: clients may offer made-up people. */
   readonly trial: boolean
+  readonly madeUpPeople: MadeUpPeopleFlows
   readonly targets: ProfileTargets
   /** Context indicators enabled in this deployment. */
   readonly contextIndicators: readonly ContextIndicator[]

@@ -42,6 +42,9 @@ export const organization = dashboardRoute({
           .describe(
             'the service is for trials, by DEMO=on or the embedded PostgreSQL: the console offers made-up people',
           ),
+        n_made_up: z
+          .int()
+          .describe('on a service for trials, accounts of made-up people: their userRef begins with made-up-'),
       }),
     ),
   },
@@ -76,7 +79,27 @@ export const organization = dashboardRoute({
       },
       over_quota: overQuota(quotas, headcount),
       trial: services.trial,
+      n_made_up: services.trial ? await services.madeUpPeople.count(organizationId) : 0,
     }
     return { status: 200, payload: { data } }
+  },
+})
+
+/** Deletes made-up people, on a service for trials. */
+export const deleteMadeUpPeople = dashboardRoute({
+  ...Row,
+  method: 'delete',
+  path: '/organization/made-up-people',
+  summary: 'Delete made-up people, on a service for trials',
+  description:
+    'Deletes some accounts whose userRef begins with `made-up-`, as DELETE /core/users/{userRef} does, and takes their attempts out of the statistics. The attempts of the days since their creation are counted again; those of other deleted users leave these counts too. Repeat the call until `left` is 0. On a service that is not for trials there is nothing to delete: 404.',
+  params: NoParams,
+  query: NoQuery,
+  body: NoBody,
+  replies: { 200: Data(z.object({ deleted: z.int(), left: z.int().describe('accounts that are still there') })) },
+  refuses: ['nothing-found'],
+  async handle({ organizationId, services }) {
+    if (!services.trial) throw new Refusal('nothing-found', 'this service is not for trials: it has no made-up people')
+    return { status: 200, payload: { data: await services.madeUpPeople.remove(organizationId) } }
   },
 })

@@ -26,6 +26,7 @@ export function linkPageEndpoint(services: LinkServices, refusesDevice: RefusesD
   return {
     method: 'get',
     path: '/auth/b/{key}',
+    page: true,
     lane: 'page',
     whenOverloaded: unavailable,
     async handle(request) {

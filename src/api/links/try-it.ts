@@ -36,6 +36,7 @@ export function tryEndpoints(flows: TryFlows, linksUrl: string, refusesDevice: R
     {
       method: 'get',
       path: '/auth/try',
+      page: true,
       handle(request) {
         const language = languageOf(request)
         return {

@@ -5,6 +5,7 @@ import type { FullAuthentication, Indicator, PolicyVerdict, Presses, Signal, Tra
 import { count, score } from '../format.js'
 import { useLoad } from '../load.js'
 import { Badge, OutcomeBadge } from '../parts/badge.js'
+import { Exact } from '../parts/exact.js'
 import { Gauge } from '../parts/gauge.js'
 import { Card, Page } from '../parts/page.js'
 import { PressPicture } from '../parts/press-picture.js'
@@ -152,11 +153,11 @@ function Facts({ attempt, policy }: FactsNeeds) {
     [texts.time, <Time key="time" at={attempt.created_at} />],
     [
       texts.user,
-      <a key="user" href={userHref(user_ref)}>
+      <a key="user" href={userHref(user_ref)} translate={false}>
         {user_ref}
       </a>,
     ],
-    ...(member_ref === user_ref ? [] : [[texts.member, member_ref] as const]),
+    ...(member_ref === user_ref ? [] : [[texts.member, <Exact key="member">{member_ref}</Exact>] as const]),
     [texts.method, t.user.methods[attempt.auth_method]],
     [
       texts.policy,

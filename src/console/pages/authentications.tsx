@@ -10,6 +10,7 @@ import { Ranges } from '../parts/ranges.js'
 import { Empty } from '../parts/states.js'
 import { type Column, getRows, skipNow, Table } from '../parts/table.js'
 import { Time } from '../parts/time.js'
+import { TwoLines } from '../parts/two-lines.js'
 import { rangeNow, windowOf } from '../range.js'
 import { href, hrefWith, navigate, place } from '../router.js'
 import { fill, t } from '../texts.js'
@@ -142,17 +143,32 @@ const COLUMNS: readonly Column<Authentication>[] = [
   { name: texts.time, show: ({ created_at }) => <Time at={created_at} /> },
   {
     name: texts.user,
-    show: ({ user_ref, member_ref, account_type }) =>
-      account_type === 'generic' ? fill(texts.memberOf, { user: user_ref, member: member_ref }) : user_ref,
+    show: ({ user_ref, member_ref, account_type }) => (
+      <TwoLines first={user_ref} second={account_type === 'generic' ? member_ref : null} />
+    ),
   },
   { name: texts.method, show: methodOf },
-  { name: texts.outcome, show: ({ recommended_action }) => <OutcomeBadge outcome={recommended_action} /> },
+  {
+    name: texts.outcome,
+    show: ({ recommended_action, reason }) => (
+      <TwoLines
+        first={<OutcomeBadge outcome={recommended_action} />}
+        second={reason === '' ? null : t.user.reasons[reason]}
+      />
+    ),
+  },
   {
     name: texts.confidence,
     show: ({ auth_method, confidence }) => score(auth_method === 'biometric' ? confidence : null),
     figure: true,
   },
-  { name: texts.reason, show: ({ reason }) => (reason === '' ? t.none : t.user.reasons[reason]) },
   { name: texts.application, show: ({ application }) => application ?? t.none },
-  { name: texts.ip, show: ({ ip }) => ip ?? t.none },
+  {
+    name: texts.ip,
+    show: ({ ip }) => (
+      <span class="named address" title={ip ?? undefined}>
+        {ip ?? t.none}
+      </span>
+    ),
+  },
 ]

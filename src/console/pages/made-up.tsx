@@ -1,12 +1,14 @@
+import { signal } from '@preact/signals'
 import { useState } from 'preact/hooks'
 import type { Data } from '../answers.js'
 import { get } from '../api.js'
-import { count, counted } from '../format.js'
+import { count } from '../format.js'
 import { useLoad } from '../load.js'
-import { deleteMadeUp, fillWithMadeUp, madeUpPeople, type Progress } from '../made-up.js'
+import { deleteMadeUp, fillWithMadeUp, type Progress } from '../made-up.js'
 import type { Organization } from '../organization.js'
 import { Card } from '../parts/page.js'
 import { toast, toastError } from '../parts/toasts.js'
+import { place } from '../router.js'
 import { access } from '../session.js'
 import { fill, t } from '../texts.js'
 
@@ -14,50 +16,82 @@ const texts = t.madeUp
 /** While people are made, the other figures of the page are read this often. */
 const LOOK_MS = 2_000
 
-/**
- * On a service for trials, offers to fill it with made-up people, and to delete them. Needs the scope `core`. `changed` is
- * called while people come and go.
- */
-export function MadeUp({ changed }: { readonly changed: () => void }) {
-  const loaded = useLoad(async (signal) => {
-    const [{ data }, people] = await Promise.all([
-      get<Data<Organization>>('/organization', {}, signal),
-      madeUpPeople(signal),
-    ])
-    return { trial: data.trial, n: people.length }
-  }, [])
+/** Counts the times when the made-up people came or went: every view loads anew. */
+export const madeUpRounds = signal(0)
+
+/** Whether the service is for trials, and its number of made-up accounts. */
+const useTrial = () =>
+  useLoad(
+    async (signal) => (await get<Data<Organization>>('/organization', {}, signal)).data,
+    [place.value.path, madeUpRounds.value],
+  )
+
+/** Fills or deletes, with its progress; null while nothing runs. */
+function useWork(work: typeof fillWithMadeUp, done: string) {
   const [progress, setProgress] = useState<Progress | null>(null)
-  const { data } = loaded
-  if (data === null || !data.trial || !access().core) return null
-  const run = async (work: typeof fillWithMadeUp, done: string) => {
+  const run = async () => {
     setProgress({ done: 0, all: 1 })
-    const looking = setInterval(changed, LOOK_MS)
     try {
       await work(setProgress)
       toast(done)
     } catch (error) {
       toastError(error)
     }
-    clearInterval(looking)
     setProgress(null)
-    loaded.reload()
-    changed()
+    madeUpRounds.value += 1
+  }
+  return { progress, run }
+}
+
+const Done = ({ progress: { done, all } }: { readonly progress: Progress }) => (
+  <p>
+    <progress value={done} max={all} aria-label={texts.progress} />
+    <span class="soft small">{fill(texts.ofAll, { done: count(done), all: count(all) })}</span>
+  </p>
+)
+
+/** Above every view: says that people of the organization are made up, and deletes them. */
+export function MadeUpNotice() {
+  const { data } = useTrial()
+  const { progress, run } = useWork(deleteMadeUp, texts.deleted)
+  if (data === null || (data.n_made_up === 0 && progress === null)) return null
+  return (
+    <aside class="notice" aria-label={texts.title}>
+      <p>{texts.notice}</p>
+      {progress !== null ? (
+        <Done progress={progress} />
+      ) : (
+        access().operates && (
+          <button type="button" class="button quiet" onClick={() => void run()}>
+            {texts.remove}
+          </button>
+        )
+      )}
+    </aside>
+  )
+}
+
+/**
+ * On a service for trials without made-up people, offers to create some. Needs the scope `core`. `changed` is called while they
+ * come.
+ */
+export function MadeUp({ changed }: { readonly changed: () => void }) {
+  const { data } = useTrial()
+  const { progress, run } = useWork(fillWithMadeUp, texts.filled)
+  if (data === null || !data.trial || !access().core || (data.n_made_up > 0 && progress === null)) return null
+  const begin = async () => {
+    const looking = setInterval(changed, LOOK_MS)
+    await run()
+    clearInterval(looking)
   }
   return (
     <Card title={texts.title}>
-      <p class="soft">{data.n === 0 ? texts.help : counted(texts.present, data.n)}</p>
+      <p class="soft">{texts.help}</p>
       {progress !== null ? (
-        <p>
-          <progress value={progress.done} max={progress.all} aria-label={texts.progress} />
-          <span class="soft small">{fill(texts.ofAll, { done: count(progress.done), all: count(progress.all) })}</span>
-        </p>
-      ) : data.n === 0 ? (
-        <button type="button" class="button" onClick={() => void run(fillWithMadeUp, texts.filled)}>
-          {texts.fill}
-        </button>
+        <Done progress={progress} />
       ) : (
-        <button type="button" class="button quiet" onClick={() => void run(deleteMadeUp, texts.deleted)}>
-          {texts.remove}
+        <button type="button" class="button" onClick={() => void begin()}>
+          {texts.fill}
         </button>
       )}
     </Card>

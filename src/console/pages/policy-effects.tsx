@@ -3,6 +3,7 @@ import type { Data, List } from '../answers.js'
 import { call, get, pathOf } from '../api.js'
 import { count, share } from '../format.js'
 import { useLoad } from '../load.js'
+import { Exact } from '../parts/exact.js'
 import { Link } from '../parts/link.js'
 import { Card } from '../parts/page.js'
 import { Ranges } from '../parts/ranges.js'
@@ -122,7 +123,9 @@ function Simulated({ path, body }: SimulatedNeeds) {
                 <ul class="feed">
                   {users.slice(0, USERS_SHOWN).map(({ user_ref, n_stricter, n_looser }) => (
                     <li key={user_ref}>
-                      <Link to={userHref(user_ref)}>{user_ref}</Link>
+                      <Link to={userHref(user_ref)}>
+                        <Exact>{user_ref}</Exact>
+                      </Link>
                       <span class="soft">
                         {fill(texts.changes, { stricter: count(n_stricter), looser: count(n_looser) })}
                       </span>

@@ -1,5 +1,6 @@
 import { useRef, useState } from 'preact/hooks'
 import { call, pathOf } from '../api.js'
+import { copyText } from '../browser.js'
 import { Confirm, Modal } from '../parts/dialog.js'
 import { Card } from '../parts/page.js'
 import { QrCode } from '../parts/qr-code.js'
@@ -86,7 +87,9 @@ function useMember({ type, members }: FullUser) {
         {texts.member}
         <select value={memberRef} onChange={({ currentTarget }) => setMemberRef(currentTarget.value)}>
           {members.map(({ member_ref }) => (
-            <option key={member_ref}>{member_ref}</option>
+            <option key={member_ref} value={member_ref} translate={false}>
+              {member_ref}
+            </option>
           ))}
         </select>
       </label>
@@ -198,7 +201,7 @@ const MadeLink = ({ title, link, close }: MadeNeeds) => (
       <button
         type="button"
         class="button"
-        onClick={() => void navigator.clipboard.writeText(link).then(() => toast(texts.copied), toastError)}
+        onClick={() => void copyText(link, t.errors.notCopied).then(() => toast(texts.copied), toastError)}
       >
         {texts.copy}
       </button>

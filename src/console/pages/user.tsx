@@ -30,7 +30,7 @@ export function User({ userRef }: { readonly userRef: string }) {
     setActs((n) => n + 1)
   }
   return (
-    <Page title={userRef} tools={<Ranges />}>
+    <Page title={userRef} exact tools={<Ranges />}>
       <Show of={loaded}>
         {({ data }) => (
           <>
@@ -152,7 +152,9 @@ const Members = ({ members }: { readonly members: readonly Member[] }) => (
         <tbody>
           {members.map((member) => (
             <tr key={member.member_ref}>
-              <th scope="row">{member.member_ref}</th>
+              <th scope="row" translate={false}>
+                {member.member_ref}
+              </th>
               <td>{member.user_display_name ?? t.none}</td>
               <td>
                 <ProfileBadge status={member.biometric_status} />
@@ -246,7 +248,7 @@ const TIMELINE: readonly Column<LogEntry>[] = [
     name: texts.reason,
     show: ({ reason }) => (texts.reasons as Readonly<Record<string, string>>)[reason] ?? (reason || t.none),
   },
-  { name: texts.member, show: ({ member_ref }) => member_ref },
+  { name: texts.member, show: ({ member_ref }) => member_ref, exact: true },
 ]
 
 function Timeline({ userRef }: { readonly userRef: string }) {
@@ -271,7 +273,7 @@ const ACTIONS: readonly Column<ActionEntry>[] = [
     name: texts.outcome,
     show: ({ done }) => <Badge tone={done ? 'plain' : 'bad'}>{done ? texts.done : texts.notDone}</Badge>,
   },
-  { name: texts.member, show: ({ member_ref }) => member_ref },
+  { name: texts.member, show: ({ member_ref }) => member_ref, exact: true },
   { name: texts.apiKey, show: ({ api_key_id }) => <code>{api_key_id}</code> },
   { name: texts.request, show: ({ request_id }) => <code>{request_id}</code> },
 ]

@@ -12,6 +12,7 @@ import { Empty } from '../parts/states.js'
 import { type Column, getRows, orderNow, skipNow, Table } from '../parts/table.js'
 import { Tabs } from '../parts/tabs.js'
 import { Time } from '../parts/time.js'
+import { TwoLines } from '../parts/two-lines.js'
 import { rangeNow, windowOf } from '../range.js'
 import { href, place } from '../router.js'
 import { fill, t } from '../texts.js'
@@ -50,10 +51,7 @@ export function Users() {
 }
 
 const Name = ({ userRef, name }: { readonly userRef: string; readonly name: string | null }) => (
-  <span class="named">
-    <span>{userRef}</span>
-    {name !== null && name !== userRef && <span class="soft small">{name}</span>}
-  </span>
+  <TwoLines first={userRef} second={name === userRef ? null : name} />
 )
 
 /** Filters by profile status and by group; an organization without groups has none. */
@@ -198,7 +196,11 @@ function Activity() {
 
 const LOCKED: readonly Column<LockedMember>[] = [
   { name: texts.user, show: ({ user_ref, user_display_name }) => <Name userRef={user_ref} name={user_display_name} /> },
-  { name: texts.member, show: ({ user_ref, member_ref }) => (member_ref === user_ref ? t.none : member_ref) },
+  {
+    name: texts.member,
+    show: ({ user_ref, member_ref }) => (member_ref === user_ref ? t.none : member_ref),
+    exact: true,
+  },
   {
     name: texts.until,
     show: ({ blocked_until }) => (blocked_until === null ? texts.untilOpened : <Time at={blocked_until} />),

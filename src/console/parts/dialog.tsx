@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { ApiError } from '../api.js'
 import { fill, t } from '../texts.js'
+import { withExact } from './exact.js'
 
 interface ModalNeeds {
   readonly title: string
@@ -25,7 +26,7 @@ export function Modal({ title, close, children }: ModalNeeds) {
   }, [])
   return (
     <dialog ref={dialog} aria-label={title}>
-      <h2>{title}</h2>
+      <h2 translate={false}>{title}</h2>
       {children}
     </dialog>
   )
@@ -65,7 +66,7 @@ export function Confirm({ title, close, button, danger = false, word, act, child
         {children}
         {word !== undefined && (
           <label>
-            {fill(t.dialog.type, { word })}
+            {withExact(t.dialog.type, 'word', word)}
             <input
               autocomplete="off"
               spellcheck={false}

@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks'
+import { withoutMarks } from '../browser.js'
 import { hrefWith, navigate, place } from '../router.js'
 import { fill, t } from '../texts.js'
 
@@ -20,10 +21,10 @@ export function Filter({ name, label }: FilterNeeds) {
   const timer = useRef(0)
   const given = filterNow(name) ?? ''
   useEffect(() => {
-    if (field.current !== null && field.current.value.trim() !== given) field.current.value = given
+    if (field.current !== null && withoutMarks(field.current.value) !== given) field.current.value = given
   }, [given])
   useEffect(() => () => clearTimeout(timer.current), [])
-  const apply = (text: string) => navigate(hrefWith({ [name]: text.trim(), skip: null }), { replace: true })
+  const apply = (text: string) => navigate(hrefWith({ [name]: withoutMarks(text), skip: null }), { replace: true })
   return (
     <input
       ref={field}

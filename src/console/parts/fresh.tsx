@@ -1,6 +1,7 @@
+import { copyText } from '../browser.js'
 import { t } from '../texts.js'
 import { Modal } from './dialog.js'
-import { toast } from './toasts.js'
+import { toast, toastError } from './toasts.js'
 
 interface FreshNeeds {
   readonly title: string
@@ -13,7 +14,7 @@ interface FreshNeeds {
 
 /** Shows a new secret, which the service does not show again. */
 export function Fresh({ title, help, secret, copied, close }: FreshNeeds) {
-  const copy = () => navigator.clipboard.writeText(secret).then(() => toast(copied))
+  const copy = () => copyText(secret, t.errors.notCopied).then(() => toast(copied), toastError)
   return (
     <Modal title={title} close={close}>
       <p>{help}</p>

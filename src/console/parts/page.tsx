@@ -1,16 +1,19 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { fill, t } from '../texts.js'
+import { Exact } from './exact.js'
 
 interface PageNeeds {
   readonly title: string
+  /** The title is a reference, which a browser that translates the page leaves as it is. */
+  readonly exact?: boolean
   /** Next to the title: ranges, actions. */
   readonly tools?: ComponentChildren
   readonly children: ComponentChildren
 }
 
 /** A view: its title, which gets the focus when the view opens, and its content. */
-export function Page({ title, tools, children }: PageNeeds) {
+export function Page({ title, exact = false, tools, children }: PageNeeds) {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
     document.title = fill(t.title, { page: title })
@@ -20,7 +23,7 @@ export function Page({ title, tools, children }: PageNeeds) {
     <>
       <div class="head">
         <h1 tabIndex={-1} ref={heading}>
-          {title}
+          {exact ? <Exact>{title}</Exact> : title}
         </h1>
         {tools !== undefined && <div class="tools">{tools}</div>}
       </div>

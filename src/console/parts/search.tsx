@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { List } from '../answers.js'
 import { get, pathOf } from '../api.js'
+import { withoutMarks } from '../browser.js'
 import { count } from '../format.js'
 import { href, navigate } from '../router.js'
 import { fill, t } from '../texts.js'
@@ -70,7 +71,7 @@ export function Search() {
         autocomplete="off"
         spellcheck={false}
         onInput={({ currentTarget }) => {
-          setText(currentTarget.value.trim())
+          setText(withoutMarks(currentTarget.value))
           setChosen(-1)
         }}
         onKeyDown={onKeyDown}
@@ -86,6 +87,7 @@ export function Search() {
             role="option"
             tabIndex={-1}
             aria-selected={i === chosen}
+            translate={false}
             onMouseDown={() => go(to)}
           >
             {name}

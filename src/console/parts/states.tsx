@@ -23,7 +23,7 @@ export function Show<T>({
 }
 
 /** Appears after a moment, so that a fast answer does not flicker. */
-function Loading() {
+export function Loading() {
   return (
     <p class="loading" role="status">
       <span class="spinner" />

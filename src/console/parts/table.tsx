@@ -5,6 +5,7 @@ import { count } from '../format.js'
 import type { Loaded } from '../load.js'
 import { hrefWith, navigate, place } from '../router.js'
 import { fill, t } from '../texts.js'
+import { Exact } from './exact.js'
 import { Link } from './link.js'
 import { Empty, Show } from './states.js'
 import { Wide } from './wide.js'
@@ -41,6 +42,8 @@ export interface Column<T> {
   readonly show: (row: T) => ComponentChild
   /** Figures are aligned at their last digit. */
   readonly figure?: boolean
+  /** A reference, which a browser that translates the page leaves as it is. */
+  readonly exact?: true
   /** The API's name for the order by this column; absent: no order by it. */
   readonly sort?: string
 }
@@ -150,7 +153,7 @@ function Row<T>({ row, columns, to }: RowNeeds<T>) {
   }
   return (
     <tr class={to === undefined ? undefined : 'opens'} onClick={open}>
-      <th scope="row">
+      <th scope="row" translate={false}>
         {to === undefined ? (
           first?.show(row)
         ) : (
@@ -159,9 +162,9 @@ function Row<T>({ row, columns, to }: RowNeeds<T>) {
           </Link>
         )}
       </th>
-      {others.map(({ name, show, figure }) => (
+      {others.map(({ name, show, figure, exact }) => (
         <td key={name} class={figure ? 'figure' : undefined}>
-          {show(row)}
+          {exact ? <Exact>{show(row)}</Exact> : show(row)}
         </td>
       ))}
     </tr>

@@ -48,6 +48,11 @@ export const texts: Texts = {
     again: 'Erneut versuchen',
     waiting: 'Der Dienst ist ausgelastet. Nächster Versuch in {n} s.',
     stale: 'Die neuesten Daten konnten nicht geladen werden. Dies ist der vorige Stand.',
+    notCopied:
+      'Der Browser erlaubt dieser Seite nicht, zu kopieren. Markieren Sie den Text und kopieren Sie ihn selbst.',
+    ended: 'Die Konsole funktioniert hier nicht',
+    endedHelp:
+      'Ein Fehler hat diese Seite beendet. Laden Sie sie neu; kommt der Fehler wieder, geben Sie diese Zeile Ihrem Administrator.',
   },
   loading: 'Wird geladen …',
   refresh: 'Aktualisieren',
@@ -386,7 +391,8 @@ export const texts: Texts = {
   madeUp: {
     title: 'Erfundene Personen',
     help: 'Dieser Dienst ist zum Ausprobieren. Erfundene Personen können über die Core-API anlernen und sich anmelden, manche werden angegriffen, damit die Seiten etwas zu zeigen haben.',
-    present: { one: '{n} erfundene Person ist da.', other: '{n} erfundene Personen sind da.' },
+    notice:
+      'Die Personen, deren Namen mit „made-up-“ beginnen, gibt es nicht, und ihre Anmeldungen sind erfunden: Sie zeigen diese Konsole in Gebrauch.',
     fill: 'Mit erfundenen Personen füllen',
     remove: 'Die erfundenen Personen löschen',
     progress: 'Fortschritt',
@@ -400,7 +406,6 @@ export const texts: Texts = {
     userFilter: 'Benutzerreferenz',
     time: 'Zeit',
     user: 'Benutzer',
-    memberOf: '{user}, {member}',
     methods: { biometric: 'Tippen', security_code: 'Code' },
     method: 'Verfahren',
     outcome: 'Ergebnis',

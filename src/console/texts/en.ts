@@ -46,6 +46,10 @@ export const texts = {
     again: 'Try again',
     waiting: 'The service is busy. Next try in {n} s.',
     stale: 'The newest data could not be loaded. This is what was there before.',
+    notCopied: 'The browser does not allow this page to copy. Select the text and copy it yourself.',
+    ended: 'The console does not work here',
+    endedHelp:
+      'An error ended this page. Load it again; if the error comes again, give this line to your administrator.',
   },
   loading: 'Loading …',
   refresh: 'Refresh',
@@ -369,7 +373,8 @@ export const texts = {
   madeUp: {
     title: 'Made-up people',
     help: 'This service is for trials. Made-up people can enroll and sign in through the core API, some of them attacked, so that the pages have something to show.',
-    present: { one: '{n} made-up person is here.', other: '{n} made-up people are here.' },
+    notice:
+      'The people whose names begin with “made-up-” do not exist, and their sign-ins are made up: they show this console in use.',
     fill: 'Fill with made-up people',
     remove: 'Delete the made-up people',
     progress: 'Progress',
@@ -383,7 +388,6 @@ export const texts = {
     userFilter: 'User reference',
     time: 'Time',
     user: 'User',
-    memberOf: '{user}, {member}',
     methods: { biometric: 'Typing', security_code: 'Code' },
     method: 'Method',
     outcome: 'Outcome',

@@ -48,6 +48,10 @@ export const texts: Texts = {
     again: 'Reintentar',
     waiting: 'El servicio está ocupado. Próximo intento en {n} s.',
     stale: 'No se pudieron cargar los datos más recientes. Estos son los anteriores.',
+    notCopied: 'El navegador no permite que esta página copie. Seleccione el texto y cópielo usted.',
+    ended: 'La consola no funciona aquí',
+    endedHelp:
+      'Un error ha terminado esta página. Cárguela de nuevo; si el error se repite, dé esta línea a su administrador.',
   },
   loading: 'Cargando …',
   refresh: 'Actualizar',
@@ -380,7 +384,8 @@ export const texts: Texts = {
   madeUp: {
     title: 'Personas inventadas',
     help: 'Este servicio es para pruebas. Unas personas inventadas pueden registrarse e iniciar sesión por la API core, algunas atacadas, para que las páginas tengan algo que mostrar.',
-    present: { one: '{n} persona inventada está aquí.', other: '{n} personas inventadas están aquí.' },
+    notice:
+      'Las personas cuyo nombre empieza por «made-up-» no existen y sus inicios de sesión son inventados: muestran esta consola en uso.',
     fill: 'Llenar con personas inventadas',
     remove: 'Eliminar las personas inventadas',
     progress: 'Progreso',
@@ -394,7 +399,6 @@ export const texts: Texts = {
     userFilter: 'Referencia de usuario',
     time: 'Hora',
     user: 'Usuario',
-    memberOf: '{user}, {member}',
     methods: { biometric: 'Tecleo', security_code: 'Código' },
     method: 'Método',
     outcome: 'Resultado',

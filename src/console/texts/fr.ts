@@ -48,6 +48,10 @@ export const texts: Texts = {
     again: 'Réessayer',
     waiting: 'Le service est occupé. Nouvel essai dans {n} s.',
     stale: 'Les données récentes n’ont pas pu être chargées. Voici les précédentes.',
+    notCopied: 'Le navigateur ne permet pas à cette page de copier. Sélectionnez le texte et copiez-le vous-même.',
+    ended: 'La console ne fonctionne pas ici',
+    endedHelp:
+      'Une erreur a arrêté cette page. Rechargez-la ; si l’erreur revient, donnez cette ligne à votre administrateur.',
   },
   loading: 'Chargement …',
   refresh: 'Actualiser',
@@ -379,7 +383,8 @@ export const texts: Texts = {
   madeUp: {
     title: 'Personnes inventées',
     help: 'Ce service sert aux essais. Des personnes inventées peuvent s’enrôler et se connecter par l’API core, certaines sont attaquées, pour que les pages aient quelque chose à montrer.',
-    present: { one: '{n} personne inventée est là.', other: '{n} personnes inventées sont là.' },
+    notice:
+      'Les personnes dont le nom commence par « made-up- » n’existent pas et leurs connexions sont inventées : elles montrent cette console en service.',
     fill: 'Remplir de personnes inventées',
     remove: 'Supprimer les personnes inventées',
     progress: 'Progression',
@@ -393,7 +398,6 @@ export const texts: Texts = {
     userFilter: 'Référence d’utilisateur',
     time: 'Heure',
     user: 'Utilisateur',
-    memberOf: '{user}, {member}',
     methods: { biometric: 'Frappe', security_code: 'Code' },
     method: 'Méthode',
     outcome: 'Résultat',

@@ -48,6 +48,10 @@ export const texts: Texts = {
     again: 'Riprova',
     waiting: 'Il servizio è occupato. Prossimo tentativo tra {n} s.',
     stale: 'I dati più recenti non si sono potuti caricare. Questi sono i precedenti.',
+    notCopied: 'Il browser non permette a questa pagina di copiare. Seleziona il testo e copialo a mano.',
+    ended: 'La console non funziona qui',
+    endedHelp:
+      'Un errore ha interrotto questa pagina. Ricaricala; se l’errore si ripete, dai questa riga al tuo amministratore.',
   },
   loading: 'Caricamento …',
   refresh: 'Aggiorna',
@@ -375,7 +379,8 @@ export const texts: Texts = {
   madeUp: {
     title: 'Persone inventate',
     help: 'Questo servizio è per le prove. Persone inventate possono registrarsi e accedere con l’API core, alcune attaccate, perché le pagine abbiano qualcosa da mostrare.',
-    present: { one: '{n} persona inventata è qui.', other: '{n} persone inventate sono qui.' },
+    notice:
+      'Le persone il cui nome comincia con «made-up-» non esistono e i loro accessi sono inventati: mostrano questa console in uso.',
     fill: 'Riempi con persone inventate',
     remove: 'Elimina le persone inventate',
     progress: 'Avanzamento',
@@ -389,7 +394,6 @@ export const texts: Texts = {
     userFilter: 'Riferimento di utente',
     time: 'Ora',
     user: 'Utente',
-    memberOf: '{user}, {member}',
     methods: { biometric: 'Digitazione', security_code: 'Codice' },
     method: 'Metodo',
     outcome: 'Esito',

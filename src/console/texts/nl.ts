@@ -48,6 +48,10 @@ export const texts: Texts = {
     again: 'Opnieuw proberen',
     waiting: 'De dienst is bezet. Volgende poging over {n} s.',
     stale: 'De nieuwste gegevens konden niet worden geladen. Dit is wat er was.',
+    notCopied: 'De browser laat deze pagina niet kopiëren. Selecteer de tekst en kopieer die zelf.',
+    ended: 'De console werkt hier niet',
+    endedHelp:
+      'Een fout heeft deze pagina beëindigd. Laad de pagina opnieuw; komt de fout terug, geef deze regel dan aan uw beheerder.',
   },
   loading: 'Laden …',
   refresh: 'Vernieuwen',
@@ -384,7 +388,8 @@ export const texts: Texts = {
   madeUp: {
     title: 'Verzonnen mensen',
     help: 'Deze dienst is om te proberen. Verzonnen mensen kunnen via de core-API aanleren en zich aanmelden, sommigen aangevallen, zodat de pagina’s iets te tonen hebben.',
-    present: { one: '{n} verzonnen mens is er.', other: '{n} verzonnen mensen zijn er.' },
+    notice:
+      'De mensen van wie de naam met “made-up-” begint bestaan niet en hun aanmeldingen zijn verzonnen: ze tonen deze console in gebruik.',
     fill: 'Vullen met verzonnen mensen',
     remove: 'De verzonnen mensen verwijderen',
     progress: 'Voortgang',
@@ -398,7 +403,6 @@ export const texts: Texts = {
     userFilter: 'Gebruikersreferentie',
     time: 'Tijd',
     user: 'Gebruiker',
-    memberOf: '{user}, {member}',
     methods: { biometric: 'Typen', security_code: 'Code' },
     method: 'Methode',
     outcome: 'Uitkomst',

@@ -47,6 +47,10 @@ export const texts: Texts = {
     again: 'Tentar de novo',
     waiting: 'O serviço está ocupado. Próxima tentativa em {n} s.',
     stale: 'Não foi possível carregar os dados mais recentes. Estes são os anteriores.',
+    notCopied: 'O navegador não permite que esta página copie. Selecione o texto e copie-o.',
+    ended: 'A consola não funciona aqui',
+    endedHelp:
+      'Um erro terminou esta página. Carregue-a de novo; se o erro voltar, dê esta linha ao seu administrador.',
   },
   loading: 'A carregar …',
   refresh: 'Atualizar',
@@ -379,7 +383,8 @@ export const texts: Texts = {
   madeUp: {
     title: 'Pessoas inventadas',
     help: 'Este serviço é para testes. Pessoas inventadas podem registar-se e entrar pela API core, algumas atacadas, para que as páginas tenham algo para mostrar.',
-    present: { one: '{n} pessoa inventada está aqui.', other: '{n} pessoas inventadas estão aqui.' },
+    notice:
+      'As pessoas cujo nome começa por «made-up-» não existem e as suas entradas são inventadas: mostram esta consola em uso.',
     fill: 'Encher com pessoas inventadas',
     remove: 'Eliminar as pessoas inventadas',
     progress: 'Progresso',
@@ -393,7 +398,6 @@ export const texts: Texts = {
     userFilter: 'Referência de utilizador',
     time: 'Hora',
     user: 'Utilizador',
-    memberOf: '{user}, {member}',
     methods: { biometric: 'Digitação', security_code: 'Código' },
     method: 'Método',
     outcome: 'Resultado',

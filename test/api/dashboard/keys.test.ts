@@ -16,7 +16,7 @@ const keyWith = async (...scopes: KeyScope[]): Promise<{ id: string; apikey: str
   (await issue(scopes)).json.data
 /** All routes of the dashboard that change something. */
 const WRITES =
-  /^(post \/users\/\{userRef\}\/actions|post \/management\/export-log|(post|put|delete) \/(policies|alert|keys).*|post \/notifications\/read)$/
+  /^(post \/users\/\{userRef\}\/actions|post \/management\/export-log|(post|put|delete) \/(policies|alert|keys).*|post \/notifications\/read|delete \/organization\/made-up-people)$/
 const SOON = new Date(Date.now() + 3_600_000).toISOString()
 const LATER = new Date(Date.now() + 7_200_000).toISOString()
 
@@ -178,6 +178,7 @@ describe('the organization', () => {
       use: { n_accounts: 1, n_accounts_generic: 1, n_users: 1 },
       over_quota: false,
       trial: false,
+      n_made_up: 0,
     })
     expect((await ask('GET', '/organization', undefined, other.apikey)).json.data).toMatchObject({
       name: 'Elsewhere',

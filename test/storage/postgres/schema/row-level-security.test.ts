@@ -20,6 +20,7 @@ import { postgresProfiles } from '../../../../src/storage/postgres/person/profil
 import { postgresProfileLinks } from '../../../../src/storage/postgres/person/profile-link.js'
 import { postgresUserLog } from '../../../../src/storage/postgres/person/user-log.js'
 import { postgresOneTimePasswords } from '../../../../src/storage/postgres/sso/one-time-password.js'
+import { postgresSsoAccounts } from '../../../../src/storage/postgres/sso/sso-account.js'
 import { postgresSsoArtifacts } from '../../../../src/storage/postgres/sso/sso-artifact.js'
 import { postgresSsoKeys } from '../../../../src/storage/postgres/sso/sso-key.js'
 import { figure } from '../../../harness/figure.js'
@@ -61,6 +62,7 @@ beforeAll(async () => {
   await postgresSsoArtifacts(database).put(orgA, { ...artifact, sha256: sha256Hex(), lifetimeMs: 60_000 })
   const limits = { lifetimeMs: 60_000, tries: 3, sendsPerHour: 5, wrongPerDay: 10 }
   await postgresOneTimePasswords(database).issue(orgA, 'ada', randomBytes(32), limits)
+  await postgresSsoAccounts(database).bind(orgA, { issuer: 'https://id.example', sha256: sha256Hex() }, 'ada')
   await postgresSsoKeys(database).add(orgA, { id: uuid(), sealed: randomBytes(20), signsFrom: NOW }, null)
   const word = { id: uuid(), word: 'zephyr', language: 'en', core: false, enabled: true } as const
   await postgresTypingWords(database).change(orgA, word.language, () => ({ put: word }))
