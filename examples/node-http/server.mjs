@@ -21,7 +21,7 @@ const views = {
   later: ({ until }) => `<p>Thank you, that is all for now. Please come back after ${until}.</p>${restart}`,
   'code-needed': () => code(),
   'choose-member': () => form('sign-in', '<label>Your name <input name="member"></label><button>Go on</button>'),
-  authenticated: ({ userRef }) => `<p>Signed in as ${escaped(userRef)}.</p>${restart}`,
+  authenticated: ({ userRef }) => `<p>Signed in as <b translate="no">${escaped(userRef)}</b>.</p>${restart}`,
   challenged: ({ by, next }) =>
     by === 'typing' ? `<p>Not certain.</p>${nextStep(next)}` : '<p>The code is right. Ask for one more factor.</p>',
   blocked: ({ reason, next }) => `<p>Not recognized. ${SAYINGS[reason] ?? ''}</p>${nextStep(next)}`,

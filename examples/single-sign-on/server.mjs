@@ -67,7 +67,7 @@ const page = ({
 ${refusal === undefined ? '' : `<p role="status">Not signed in: ${escaped(refusal)}</p>`}${
   person === undefined
     ? '<p><a href="/login">Sign in by typing</a></p>'
-    : `<p>Signed in as ${escaped(person.sub)}, by ${escaped(person.amr)}.</p><p><a href="/logout">Sign out</a></p>`
+    : `<p>Signed in as <b translate="no">${escaped(person.sub)}</b>, by ${escaped(person.amr)}.</p><p><a href="/logout">Sign out</a></p>`
 }`
 
 async function answer(request, response) {

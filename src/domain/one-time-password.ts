@@ -1,4 +1,5 @@
 /** One-time passwords, sent by e-mail. A day allows 10 wrong tries of 1,000,000 equally likely ones: a guess succeeds once in 100,000 days. */
+import { enteredDigits } from './entered-code.js'
 
 export const PASSWORD_DIGITS = 6
 
@@ -9,9 +10,9 @@ export const PASSWORD_LIMITS = {
   wrongPerDay: 10,
 } as const
 
-/** The digits of what a person entered, without spaces and hyphens; null if that is no password. */
+/** The digits of what a person entered; null if that is no password. */
 export function enteredPassword(text: string): string | null {
-  const digits = text.replace(/[\s-]/g, '')
+  const digits = enteredDigits(text)
   return /^\d{6}$/.test(digits) ? digits : null
 }
 

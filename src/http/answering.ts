@@ -9,6 +9,12 @@ import { endsConnection, labelsOf, type RequestContext } from './request-context
 import type { Reply } from './route.js'
 import type { ServerNeeds } from './server-types.js'
 
+/** The refusals of an address that a person may open. */
+const PAGES: Readonly<Partial<Record<RefusalKind, 400 | 401 | 404>>> = {
+  'request-malformed': 400,
+  'key-missing': 401,
+  'path-unknown': 404,
+}
 const jsonType = 'application/json; charset=utf-8'
 
 /** Answers requests. Each request that begins ends here exactly once, answered or not. */
@@ -71,10 +77,10 @@ export function createAnswering<S>(
     const kind: RefusalKind = error instanceof Refusal ? error.kind : 'internal'
     context.refusedAs = kind === 'degraded' ? { kind, why: messageOf(error) } : { kind }
     context.shed = kind === 'overloaded' || kind === 'over-rate'
-    if ((kind === 'key-missing' || kind === 'path-unknown') && browserPage && isBrowser(context)) {
-      const status = kind === 'key-missing' ? 401 : 404
-      const page = browserPage(status)
-      send(context, status, page.contentType, page.body, page.headers)
+    const pageStatus = PAGES[kind]
+    if (pageStatus !== undefined && browserPage && isBrowser(context)) {
+      const page = browserPage(pageStatus)
+      send(context, pageStatus, page.contentType, page.body, page.headers)
       return
     }
     if (kind === 'internal')

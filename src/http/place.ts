@@ -24,8 +24,29 @@ export function routerOf<S>(needs: Pick<ServerNeeds<S>, 'apis' | 'plain'>): Rout
   for (const endpoint of needs.plain) {
     const maxBytes = endpoint.maxBytes ?? bodyBytesMax
     router.add(endpoint.method, endpoint.path, { kind: 'plain', endpoint, maxBytes })
+    if (endpoint.page === true && !endpoint.path.endsWith('/')) {
+      const slashed = withoutSlash(endpoint)
+      router.addExact(slashed.method, slashed.path, { kind: 'plain', endpoint: slashed, maxBytes })
+    }
   }
   return router
+}
+
+/** Leads from the address of a page with a slash at its end to the page, whose links are relative to its own address. */
+function withoutSlash({ method, path }: PlainEndpoint): PlainEndpoint {
+  const last = path.slice(path.lastIndexOf('/') + 1)
+  return {
+    method,
+    path: `${path}/`,
+    page: true,
+    handle({ params, query }) {
+      const name = last.replace(/^\{(.+)\}$/, (_, param: string) => encodeURIComponent(params[param] ?? ''))
+      const more = new URLSearchParams(query).toString()
+      // Relative, because a proxy may add a path before that of the service.
+      const location = `../${name}${more === '' ? '' : `?${more}`}`
+      return { status: 308, contentType: 'text/plain; charset=utf-8', body: '', headers: { location } }
+    },
+  }
 }
 
 /**

@@ -4,7 +4,7 @@ import { admitCaller, holderOf } from './caller.js'
 import { parseJsonAroundBytes } from './intake/json-around-bytes.js'
 import { type CheckedBody, checked, checkedBody, parseJson } from './intake/json-body.js'
 import { checkMediaType } from './intake/request-head.js'
-import { queryOf } from './intake/request-line.js'
+import { queryOf, readableQueryOf } from './intake/request-line.js'
 import { bodyBytesMax, bodyTooLarge } from './place.js'
 import { bodyLate } from './refusals.js'
 import { hasBody, type RequestContext } from './request-context.js'
@@ -71,7 +71,7 @@ export async function callPlain<S>(
   const request = {
     requestId: context.requestId,
     params: context.params,
-    query: queryOf(context.rawQuery),
+    query: endpoint.page === true ? readableQueryOf(context.rawQuery) : queryOf(context.rawQuery),
     header: (name: string) => context.headers.get(name),
     body: noBytes,
   }

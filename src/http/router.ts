@@ -23,6 +23,8 @@ export interface Router<T> {
    * template that ends with a slash also matches without it.
    */
   add(method: string, template: string, row: T): void
+  /** As `add`, for this one form of the path. */
+  addExact(method: string, template: string, row: T): void
   /** Matches decoded segments; null if no row has such a path. */
   find(segments: readonly string[]): Found<T> | null
 }
@@ -35,7 +37,10 @@ export function makeRouter<T>(): Router<T> {
   const root = emptyNode<T>()
   const router: Router<T> = {
     add(method, template, row) {
-      if (template.length > 1 && template.endsWith('/')) router.add(method, template.slice(0, -1), row)
+      if (template.length > 1 && template.endsWith('/')) router.addExact(method, template.slice(0, -1), row)
+      router.addExact(method, template, row)
+    },
+    addExact(method, template, row) {
       const paramNames: string[] = []
       let node = root
       for (const segment of template.slice(1).split('/')) {

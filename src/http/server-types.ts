@@ -41,6 +41,8 @@ export interface PlainEndpoint {
   readonly lane?: Lane
   /** The answer if that lane is full; the envelope's 503 unless given. */
   readonly whenOverloaded?: (request: PlainRequest) => PlainAnswer
+  /** A page for people: whatever others append to its address, such as a query or a slash, is ignored. */
+  readonly page?: true
   /** Polled by machines every few seconds: its failures are logged once a minute. */
   readonly probe?: true
   readonly handle: (request: PlainRequest) => PlainAnswer | Promise<PlainAnswer>
@@ -103,8 +105,8 @@ export interface ServerNeeds<S> {
   readonly admission?: Admission
   readonly services: S
   readonly log: RequestLog
-  /** The page for a browser (`Accept: text/html`) instead of the JSON of a missing key or an unknown path. Absent: JSON. */
-  readonly browserPage?: (status: 401 | 404) => Pick<PlainAnswer, 'contentType' | 'body' | 'headers'>
+  /** The page for a browser (`Accept: text/html`) instead of the JSON of a missing key, an unknown path or a malformed address. Absent: JSON. */
+  readonly browserPage?: (status: 400 | 401 | 404) => Pick<PlainAnswer, 'contentType' | 'body' | 'headers'>
   readonly newRequestId: () => string
   /** The time in answers, epoch ms; this machine's clock unless given. */
   readonly now?: () => number

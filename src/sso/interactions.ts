@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type Provider from 'oidc-provider'
+import { enteredDigits } from '../domain/entered-code.js'
 import { Refusal } from '../domain/refusal.js'
 import { SSO_CODES, SSO_SENTENCES, type SsoSituation } from '../domain/sso-code.js'
 import type { Language } from '../domain/typing-words.js'
@@ -164,7 +165,7 @@ function actionOf(form: URLSearchParams): Action | null {
     case 'pattern':
       return { kind: 'pattern', pattern: text('pattern') }
     case 'code':
-      return { kind: 'code', code: text('code') }
+      return { kind: 'code', code: enteredDigits(text('code')) }
     case 'password':
       return { kind: 'password', password: text('password') }
     case 'send':

@@ -126,7 +126,7 @@ async function answer(needs: Needs, request: IncomingMessage, response: ServerRe
   }
   for (const [name, value] of Object.entries(SECURITY)) response.setHeader(name, value)
   overrideOrigin(request, settings.issuer)
-  const uid = /^\/interaction\/([\w-]{1,64})$/.exec(pathname)?.[1]
+  const uid = /^\/interaction\/([\w-]{1,64})\/?$/.exec(pathname)?.[1]
   if (uid !== undefined || pathname === '/upstream') {
     const form = request.method === 'POST' ? await formOf(request, FORM_BYTES_MAX) : null
     return interactions.answer({ request, response, url, form, ip: ipOf(needs, request) })

@@ -33,6 +33,10 @@ ${text}</div>`,
 }
 
 const SAYING = {
+  400: {
+    title: 'This address is damaged',
+    text: 'It may have been cut off or changed on its way. Pages of this service:',
+  },
   401: {
     title: 'This address belongs to an API',
     text: 'Programs call it with an API key. Pages for people:',
@@ -41,7 +45,7 @@ const SAYING = {
 } as const
 
 /** The page for a browser at an API's address or an unknown one. `root` is the path of the service's `/`. */
-export function strayPage(status: 401 | 404, root: string, links: readonly PageLink[]): string {
+export function strayPage(status: keyof typeof SAYING, root: string, links: readonly PageLink[]): string {
   const { title, text } = SAYING[status]
   return pageOf({
     language: 'en',

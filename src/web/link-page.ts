@@ -45,7 +45,7 @@ export function linkPage(view: LinkView): string {
     module: 'link.js',
     data,
     languages: view.languageOpen,
-    body: html`<header id="intro">${mark}<p class="who">${organizationName}</p><h1>${title}</h1><p class="lead">${text}</p></header>
+    body: html`<header id="intro">${mark}<p class="who" translate="no">${organizationName}</p><h1>${title}</h1><p class="lead">${text}</p></header>
 ${needsScript(texts)}
 <section id="work" hidden>${typingForm(texts.typing.next)}</section>
 <section id="stopped" hidden><p id="why" tabindex="-1"></p><button type="button" id="retry">${texts.typing.retry}</button></section>

@@ -1,3 +1,4 @@
+import { PASSWORD_DIGITS } from '../domain/one-time-password.js'
 import type { Language } from '../domain/typing-words.js'
 import type { SsoPageData } from './browser/page-data.js'
 import { type Html, html, nothing } from './html.js'
@@ -58,8 +59,8 @@ export function ssoPage({ language, application, heading, note, body, mayCancel 
     module: 'sso.js',
     data,
     languages: body.kind !== 'onward',
-    body: html`<header id="intro">${mark}<p class="who">${application}</p><h1 tabindex="-1">${title}</h1><p class="lead">${text}</p></header>
-${note === null ? nothing : html`<p class="notice" role="status">${note.text}${note.code === null ? nothing : html` <small>(${note.code})</small>`}</p>`}
+    body: html`<header id="intro">${mark}<p class="who" translate="no">${application}</p><h1 tabindex="-1">${title}</h1><p class="lead">${text}</p></header>
+${note === null ? nothing : html`<p class="notice" role="status">${note.text}${note.code === null ? nothing : html` <small translate="no">(${note.code})</small>`}</p>`}
 ${body.kind === 'typing' ? needsScript(TEXTS[language]) : nothing}
 <section id="work">${bodyOf(body, texts, TEXTS[language].typing.next)}</section>
 ${mayCancel ? form(html`<button name="action" value="cancel" class="quiet">${texts.cancel}</button>`) : nothing}`,
@@ -82,7 +83,7 @@ function bodyOf(body: SsoBody, texts: SsoTexts, next: string): Html {
 ${body.offersPassword ? sendForm('step-up', texts.send, 'quiet') : nothing}`
     case 'code':
       return form(html`<label for="code">${texts.code}</label>
-<input id="code" name="code" required inputmode="numeric" autocomplete="off" minlength="${body.length}" maxlength="${body.length}" pattern="[0-9]*" autofocus>
+<input id="code" name="code" required inputmode="numeric" autocomplete="off" ${digits(body.length)} autofocus>
 <button name="action" value="code">${next}</button>`)
     case 'password':
       return html`${body.sentTo === null ? nothing : passwordForm(body.sentTo, texts, next)}
@@ -99,9 +100,18 @@ ${body.maySend ? sendForm(body.purpose, body.sentTo === null ? texts.send : text
 }
 
 const passwordForm = (sentTo: string, texts: SsoTexts, next: string): Html =>
-  form(html`<p>${texts.sentTo.replace('{address}', sentTo)}</p><label for="password">${texts.password}</label>
-<input id="password" name="password" required inputmode="numeric" autocomplete="one-time-code" maxlength="12" autofocus>
+  form(html`<p>${around(texts.sentTo, '{address}', sentTo)}</p><label for="password">${texts.password}</label>
+<input id="password" name="password" required inputmode="numeric" autocomplete="one-time-code" ${digits(PASSWORD_DIGITS)} autofocus>
 <button name="action" value="password">${next}</button>`)
+
+/** So many digits, of any script. A pasted code may have spaces, dashes and invisible marks between them, so it is not cut off. */
+const digits = (count: number): Html => html`maxlength="64" pattern="(\\P{Nd}*\\p{Nd}){${count}}\\P{Nd}*"`
+
+/** A text with a value in place of its placeholder, which a browser that translates the page leaves as it is. */
+const around = (text: string, placeholder: string, value: string): readonly Html[] =>
+  text
+    .split(placeholder)
+    .map((part, i) => (i === 0 ? html`${part}` : html`<span translate="no">${value}</span>${part}`))
 
 const sendForm = (purpose: string, text: string, look: string): Html =>
   form(
@@ -118,7 +128,7 @@ export function ssoSaying(
     title,
     base: BASE,
     languages: false,
-    body: html`${mark}<h1>${title}</h1><p class="lead">${text}</p>${detail === undefined ? nothing : html`<p class="soft">${detail}</p>`}`,
+    body: html`${mark}<h1>${title}</h1><p class="lead">${text}</p>${detail === undefined ? nothing : html`<p class="soft" translate="no">${detail}</p>`}`,
   })
 }
 

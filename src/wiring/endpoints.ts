@@ -39,7 +39,8 @@ export function browserPage(config: Config, stores: Stores): NonNullable<ServerN
   const links: PageLink[] = [['', 'Start'], ...pageLinks(config, stores)]
   const root = `${new URL(config.publicUrl).pathname.replace(/\/+$/, '')}/`
   const headers = pageHeaders(config.publicUrl)
-  const pages = { 401: strayPage(401, root, links), 404: strayPage(404, root, links) }
+  const page = (status: 400 | 401 | 404) => strayPage(status, root, links)
+  const pages = { 400: page(400), 401: page(401), 404: page(404) }
   return (status) => ({ contentType: 'text/html; charset=utf-8', body: pages[status], headers })
 }
 
@@ -51,6 +52,7 @@ function home(config: Config, stores: Stores, degraded: () => string | null): Pl
   return {
     method: 'get',
     path: '/',
+    page: true,
     handle: ({ header }) =>
       header('accept')?.includes('text/html') === true
         ? {
@@ -112,6 +114,7 @@ export function consolePages({ publicUrl, roles }: Config): PlainEndpoint[] {
   const lead: PlainEndpoint = {
     method: 'get',
     path: '/',
+    page: true,
     handle: () => ({
       status: 302,
       contentType: 'text/plain; charset=utf-8',

@@ -253,7 +253,7 @@ export class Visitor {
 
   title = () => /<h1[^>]*>([^<]*)/.exec(this.page)?.[1] ?? ''
   /** The code of the note; null: no note. */
-  code = () => Number(/<small>\((\d+)\)<\/small>/.exec(this.page)?.[1] ?? Number.NaN)
+  code = () => Number(/<small[^>]*>\((\d+)\)<\/small>/.exec(this.page)?.[1] ?? Number.NaN)
   words = () => / words="([^"]*)"/.exec(this.page)?.[1] ?? ''
 
   /** Types the words of the page as `who`, a new time at each call; types again if taken for a machine. */

@@ -62,7 +62,8 @@ describe('a file as directory', () => {
     write([{ name: 'Ann@Example.org', userRef: 'ann' }])
     const lines: string[] = []
     const directory = await fileDirectory(path, (line) => lines.push(line))
-    expect((await directory.find('ann@example.ORG'))?.userRef).toBe('ann')
+    for (const name of ['ann@example.ORG', '\u200eann\u200b@example.org\ufeff'])
+      expect((await directory.find(name))?.userRef).toBe('ann')
     expect(await directory.find('ann')).toBeNull()
     write([{ name: 'ben' }])
     expect((await directory.find('ben'))?.userRef).toBe('ben')

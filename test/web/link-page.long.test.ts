@@ -143,6 +143,41 @@ describe.skipIf(!hasChromium)('the page of a profile link', () => {
     await later.close()
   })
 
+  it('says what happened, and offers another try, whatever a proxy answers in place of the service', async () => {
+    const followed = await open(await keyOf('create', 'proxied'))
+    const { page } = followed
+    const html = { contentType: 'text/html', body: '<h1>Access denied</h1>' }
+    const limited = (after: string) => ({ ...html, status: 429, headers: { 'retry-after': after } })
+    const inTenMinutes = new Date(Date.now() + 9.5 * 60_000).toUTCString()
+    const trouble = 'The service could not be reached. What you completed is kept.'
+    const wait = (minutes: string) => `No more words can be taken right now. Please open this page again in ${minutes}.`
+    for (const [answer, said] of [
+      [{ ...html, status: 200 }, trouble],
+      [{ ...html, status: 403 }, trouble],
+      [{ ...html, status: 413 }, trouble],
+      [{ ...html, status: 422 }, trouble],
+      [{ ...html, status: 502 }, trouble],
+      [{ status: 200, body: '' }, trouble],
+      [{ status: 200, json: { success: true } }, trouble],
+      [{ status: 200, json: { success: true, message: 'OK' } }, trouble],
+      [{ status: 404, json: null }, trouble],
+      [limited('120'), wait('2 minutes')],
+      [limited(inTenMinutes), wait('10 minutes')],
+      [limited('Thu, 01 Jan 1970 00:00:00 GMT'), wait('1 minute')],
+      [limited('soon'), wait('1 minute')],
+    ] as const) {
+      await page.route('**/typing-patterns*', (route) => route.fulfill(answer))
+      await followed.words(handOf(12))
+      await page.keyboard.press('Enter')
+      await page.locator('#why').waitFor()
+      expect([answer, await page.locator('#why').textContent()]).toEqual([answer, said])
+      await page.unroute('**/typing-patterns*')
+      await page.locator('#retry').click()
+      await expect.poll(followed.count).toBe('Pattern 1 of 5')
+    }
+    await followed.close()
+  })
+
   it('thanks for a pattern under a policy with hours between them, and accuses nobody who comes back too early', async () => {
     const policy = (await service.dashboard('GET', '/default-policy')).json.data
     const enrollment = (minHoursBetween: number) =>

@@ -15,7 +15,7 @@ const TEXT_OF: Readonly<Record<Unusable, keyof Omit<Texts, 'recorded'>>> = {
   empty: 'wordsLeft',
   tooShort: 'wordsLeft',
   noKeyEvents: 'noKeys',
-  composition: 'noKeys',
+  composition: 'composed',
   pasted: 'pasted',
   dropped: 'pasted',
   autofilled: 'filled',
@@ -187,7 +187,8 @@ export class KeystrideTyping extends Base {
 
   /** The field is in a shadow tree, so the browser does not submit the form for it. */
   readonly #onEnter = (event: KeyboardEvent): void => {
-    if (event.key !== 'Enter' || event.isComposing) return
+    // Safari ends a composition before it reports the Enter that ended it.
+    if (event.key !== 'Enter' || event.isComposing || event.keyCode === 229) return
     event.preventDefault()
     if (!this.#busy) this.form?.requestSubmit()
   }

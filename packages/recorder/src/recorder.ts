@@ -51,7 +51,7 @@ export interface RecorderOptions {
 export interface RecorderState {
   /** Complete key presses so far, without auto-repeat. */
   readonly presses: number
-  /** Null if `take` would return a pattern now, unless a script has just changed an input. */
+  /** Null if `take` would return a pattern now, unless a script has just changed an input or a key event is still to come. */
   readonly unusable: Unusable | null
 }
 
@@ -95,6 +95,10 @@ const LINE_BREAKS = new Set(['insertLineBreak', 'insertParagraph'])
 const KEY_TEXT_MAX = 2
 /** Most presses whose text is still to come: an input method delivers it later. */
 const OWED_MAX = 4
+/** A character that the menu of a held key offers, such as é. */
+const ACCENTED = /^[\u0080-\uffff]$/
+/** Characters of input methods. Safari reports Korean as replaced text. */
+const COMPOSED = /[\p{Script=Hangul}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Bopomofo}]/u
 
 /** The reason for text that was not typed, by `InputEvent.inputType`. */
 const FOREIGN: Readonly<Record<string, Unusable>> = {
@@ -102,8 +106,6 @@ const FOREIGN: Readonly<Record<string, Unusable>> = {
   insertFromPasteAsQuotation: 'pasted',
   insertFromYank: 'pasted',
   insertFromDrop: 'dropped',
-  insertReplacementText: 'autofilled',
-  insertFromComposition: 'composition',
 }
 
 type Flags = Pick<KeyEvent, 'l' | 'ctrlKey' | 'altKey' | 'shiftKey' | 'metaKey'>
@@ -201,7 +203,7 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
     take() {
       text.lookForScripts()
       const done = keys.kept()
-      const unusable = problem()
+      const unusable = problem() ?? (text.isEarly() ? 'composition' : null)
       if (unusable !== null) return { presses: done.length, unusable, pattern: null }
       const pattern: TypingPattern = {
         agent: { type: 'browser', version: RECORDER_VERSION, mode: keys.isMasked() ? 'sensitive' : 'visible' },
@@ -318,12 +320,27 @@ function createTextWatch(refuse: (reason: Unusable) => void) {
   let owed = 0
   /** Key presses with text during which the text of a dead key may still come. */
   let dead = 0
+  /** The accent of a dead key came before its key event, as in Safari: the next press must be the dead key. */
+  let early = false
+  /** The last change of text is a typed character, which the menu of a held key may replace. */
+  let replaceable = false
 
   /** A typed character; a key press must account for it. */
   function account(text: string): void {
-    const owes = owed
+    replaceable = owed > 0 && text.length === 1
+    if (owed === 0 || text.length > KEY_TEXT_MAX) refuse('inserted')
+    pay()
+  }
+
+  /** Composed text. `whole`: an accent with its letter, so the dead key was pressed before. */
+  function compose(text: string, whole: boolean): void {
+    if (text.length > KEY_TEXT_MAX || (dead === 0 && (whole || early))) refuse('composition')
+    else if (dead === 0 && text !== '') early = true
+    pay()
+  }
+
+  function pay(): void {
     owed = Math.max(0, owed - 1)
-    if (owes === 0 || text.length > KEY_TEXT_MAX) refuse('inserted')
   }
 
   /** Refuses text that changed without an event: a script wrote it. An emptied input is not refused. */
@@ -347,6 +364,8 @@ function createTextWatch(refuse: (reason: Unusable) => void) {
     onKeyDown(input: Input, event: KeyboardEvent): void {
       const { key } = event
       lookForScript(input)
+      if (early && key !== 'Dead') refuse('composition')
+      early = false
       const types = givesText(event)
       if (types && (event.altKey || !(event.ctrlKey || event.metaKey))) owed = Math.min(owed + 1, OWED_MAX)
       if (key === 'Dead') dead = 2
@@ -358,11 +377,18 @@ function createTextWatch(refuse: (reason: Unusable) => void) {
       const typed = event instanceof InputEvent && event.isTrusted ? event.inputType : ''
       const text = event instanceof InputEvent ? (event.data ?? '') : ''
       const reason = FOREIGN[typed]
+      // Browsers differ in the type, and in whether the choice from the menu is a key press.
+      const accents = replaceable && input.value.length === known && ACCENTED.test(text) && !COMPOSED.test(text)
+      replaceable = accents
       if (reason !== undefined) refuse(reason)
-      else if (typed === 'insertText') account(text)
-      else if (typed === 'insertCompositionText') {
-        if (dead === 0 || text.length > KEY_TEXT_MAX) refuse('composition')
-      } else if (typed === '') {
+      else if (typed === 'insertReplacementText') {
+        if (!accents) refuse(COMPOSED.test(text) ? 'composition' : 'autofilled')
+        pay()
+      } else if (typed === 'insertText') {
+        if (!accents || owed > 0) account(text)
+      } else if (typed === 'insertCompositionText') compose(text, false)
+      else if (typed === 'insertFromComposition') compose(text, true)
+      else if (typed === '') {
         // A browser that fills in text sends a trusted event without an input type. A page sends untrusted events.
         if (event.isTrusted && input.value !== '') refuse('autofilled')
         else lookForScript(input)
@@ -372,7 +398,10 @@ function createTextWatch(refuse: (reason: Unusable) => void) {
     lookForScripts(): void {
       for (const input of lengths.keys()) lookForScript(input)
     },
+    isEarly: () => early,
     reset(): void {
+      early = false
+      replaceable = false
       for (const input of lengths.keys()) lengths.set(input, input.value.length)
     },
   }
@@ -510,9 +539,18 @@ function deviceOf(): Device {
     pxd: screen.colorDepth,
     dpr: devicePixelRatio,
     cpuThreads: navigator.hardwareConcurrency,
-    tz: Intl.DateTimeFormat().resolvedOptions().timeZone,
+    tz: zoneOf(),
     navCookiesEnabled: navigator.cookieEnabled,
     navLanguage: navigator.language,
+  }
+}
+
+/** Empty where `Intl` refuses the system's locale or zone. */
+function zoneOf(): string {
+  try {
+    return Intl.DateTimeFormat().resolvedOptions().timeZone
+  } catch {
+    return ''
   }
 }
 

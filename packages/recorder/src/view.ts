@@ -50,7 +50,7 @@ export function createView(root: ShadowRoot): View {
   const touch = part('p', 'touch', { role: 'note' })
   const count = part('p', 'count', { 'aria-live': 'polite' })
   const steps = part('ol', 'steps', { 'aria-hidden': 'true' })
-  const list = part('ol', 'words')
+  const list = part('ol', 'words', { translate: 'no' })
   const label = part('label', 'label', { for: 'typed' })
   const input = part('input', 'typed', INPUT)
   const help = part('p', 'help')
@@ -91,11 +91,18 @@ export function createView(root: ShadowRoot): View {
     },
     say(text, tone) {
       hint.dataset.tone = tone
-      if (hint.textContent !== text) hint.textContent = text
+      if (hint.textContent !== text) hint.replaceChildren(...text.split(QUOTED).map(untranslated))
     },
     text: () => hint.textContent ?? '',
   }
 }
+
+/** A word in the quotation marks of any of the languages. */
+const QUOTED = /([“„«][^“”„«»]+[“”»])/
+
+/** Every second part is a quoted word, which a browser that translates the page must leave as it is. */
+const untranslated = (text: string, i: number): Node =>
+  i % 2 === 0 ? new Text(text) : node('span', { translate: 'no' }, new Text(text))
 
 const INPUT = {
   type: 'text',

@@ -33,6 +33,7 @@ export function documentEndpoints<S>(api: Api<S>, about: About, script: string):
     {
       method: 'get',
       path: `${api.basePath}/docs`,
+      page: true,
       handle: () => ({ status: 200, contentType: 'text/html; charset=utf-8', body: page, headers: html }),
     },
     {

@@ -49,6 +49,20 @@ export function queryOf(raw: string): Readonly<Record<string, string>> {
   return query
 }
 
+/** The query of a page's address as a record of its readable parameters. A repeated name has its first value. */
+export function readableQueryOf(raw: string): Readonly<Record<string, string>> {
+  // Sound: as in queryOf.
+  const query = Object.create(null) as Record<string, string>
+  for (const piece of raw.split('&').reverse()) {
+    try {
+      Object.assign(query, queryOf(piece))
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
+    }
+  }
+  return query
+}
+
 /** Printable ASCII without `#` and `\`, which no request target holds unescaped. */
 function isTargetCharacter(code: number): boolean {
   return code > 0x20 && code < 0x7f && code !== 0x23 && code !== 0x5c

@@ -1,7 +1,8 @@
+import { withoutMarks } from '../../domain/entered-code.js'
 import { clipped } from '../../domain/validation/text.js'
 
-/** A name as people, applications and providers write it: without outer spaces, and with one form of each accent. */
-export const writtenName = (text: string): string => clipped(text.normalize('NFC').trim(), NAME_MAX)
+/** A name as people, applications and providers write it: without outer spaces and invisible marks, and with one form of each accent. */
+export const writtenName = (text: string): string => clipped(withoutMarks(text.normalize('NFC')).trim(), NAME_MAX)
 
 const NAME_MAX = 256
 

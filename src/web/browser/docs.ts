@@ -138,8 +138,13 @@ function formOf(method: string, path: string, operation: Operation): HTMLElement
   form.addEventListener('input', showCurl)
   form.addEventListener('focusin', showCurl)
   copy.addEventListener('click', async () => {
-    await navigator.clipboard.writeText(curlOf(call())).catch(() => getSelection()?.selectAllChildren(curl))
-    copy.textContent = 'Copied'
+    // A page over plain http has no clipboard.
+    const copied = await (navigator.clipboard?.writeText(curlOf(call())) ?? Promise.reject()).then(
+      () => true,
+      () => false,
+    )
+    if (!copied) getSelection()?.selectAllChildren(curl)
+    copy.textContent = copied ? 'Copied' : 'Selected, to copy'
   })
   form.addEventListener('submit', async (event) => {
     event.preventDefault()
@@ -265,7 +270,8 @@ document.getElementById('tools')?.append(labelled('Search', search, 'path, summa
 
 /** Shows the endpoint that the address names, regardless of the search. */
 function showNamed(): void {
-  const body = document.getElementById(decodeURIComponent(location.hash.slice(1)))
+  // Names of endpoints need no escape.
+  const body = document.getElementById(location.hash.slice(1))
   const details = body?.closest<HTMLDetailsElement>('article > details')
   if (!body || !details) return
   if (details.closest('article')?.hidden) {

@@ -1,6 +1,6 @@
 /** The hosted page of a profile link. */
 import type { LinkPageData, PatternsSoFar } from './page-data.js'
-import { at, filled, onPattern, type TypingPattern, typing, waitOf, whenText } from './typing.js'
+import { answerOf, at, filled, language, onPattern, type TypingPattern, typing, waitOf, whenText } from './typing.js'
 
 /** Time to read the destination before the redirect. No measurement behind it. */
 const LEAVING_AFTER_MS = 4_000
@@ -17,8 +17,10 @@ const main = at('main')
 const page = JSON.parse(main.dataset.page ?? '') as LinkPageData // written by the service
 const texts = page.typing
 const key = location.pathname.split('/').pop() ?? ''
+/** The link has ended (404, 409): the reloaded page says so. */
+const ENDED = [404, 409]
 
-onPattern(send)
+onPattern(send, () => stop(texts.trouble))
 
 function progress({ nPatterns, targetPatterns, suggestedWords, suggestedWordsLanguage }: PatternsSoFar): void {
   typing.setAttribute('done', String(nPatterns))
@@ -27,13 +29,15 @@ function progress({ nPatterns, targetPatterns, suggestedWords, suggestedWordsLan
 }
 
 async function send(pattern: TypingPattern): Promise<void> {
-  const response = await post(pattern)
-  if (response === null || response.status >= 500) {
-    stop(texts.trouble)
-    return
-  }
-  const answer = (await response.json()) as Answer // the service's own
-  if (answer.success) {
+  const response = await fetch(`../typing-patterns?language=${language}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-link-key': key },
+    body: JSON.stringify(pattern),
+  })
+  const answer = await answerOf<Answer>(response)
+  if (response.status === 429) stop(filled(texts.wait, { when: whenText(waitOf(response)) }))
+  else if (answer === null) stop(texts.trouble)
+  else if (answer.success) {
     if (answer.completed) finish(answer.redirectTo)
     else if (answer.retryAfterSeconds > 0) stop(filled(texts.later, { when: whenText(answer.retryAfterSeconds) }))
     else {
@@ -42,22 +46,8 @@ async function send(pattern: TypingPattern): Promise<void> {
       typing.focus()
     }
   } else if (response.status === 422) typing.again(answer.reason)
-  else if (response.status === 429) stop(filled(texts.wait, { when: whenText(waitOf(response)) }))
-  // The link has ended or needs no more patterns: the reloaded page says so.
-  else location.reload()
-}
-
-/** Null if no answer arrived. */
-async function post(pattern: TypingPattern): Promise<Response | null> {
-  try {
-    return await fetch(`../typing-patterns?language=${document.documentElement.lang}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', 'x-link-key': key },
-      body: JSON.stringify(pattern),
-    })
-  } catch {
-    return null
-  }
+  else if (ENDED.includes(response.status)) location.reload()
+  else stop(texts.trouble)
 }
 
 /** Stops typing. The pattern may have been stored, so it is not sent again; a retry reloads the page. */

@@ -1,6 +1,6 @@
 /** The page for trying the product. */
 import type { PatternsSoFar, TryPageData } from './page-data.js'
-import { at, filled, onPattern, type TypingPattern, typing, waitOf, whenText } from './typing.js'
+import { answerOf, at, filled, language, onPattern, type TypingPattern, typing, waitOf, whenText } from './typing.js'
 
 interface Refused {
   readonly success: boolean
@@ -31,12 +31,14 @@ interface Verdict extends Refused, PatternsSoFar {
 const PAIRS_SHOWN = 6
 
 const { typing: texts, trying } = JSON.parse(at('main').dataset.page ?? '') as TryPageData // written by the service
-const language = document.documentElement.lang
 let key = ''
 let enrolled = false
 let friendTypes = false
 
-onPattern((pattern) => (enrolled ? verify(pattern) : enroll(pattern)))
+onPattern(
+  (pattern) => (enrolled ? verify(pattern) : enroll(pattern)),
+  () => stop(texts.trouble),
+)
 
 /** Null after a refusal or a failure, which the page then shows. */
 async function ask<A extends Refused>(name: string, body = ''): Promise<A | null> {
@@ -47,10 +49,10 @@ async function ask<A extends Refused>(name: string, body = ''): Promise<A | null
       headers,
       body: body === '' ? null : body,
     })
-    const answer = (await response.json()) as A // the service's own
-    if (answer.success) return answer
-    if (response.status === 422) typing.again(answer.reason)
-    else if (response.status === 429) stop(filled(texts.wait, { when: whenText(waitOf(response)) }))
+    const answer = await answerOf<A>(response)
+    if (answer?.success) return answer
+    if (response.status === 429) stop(filled(texts.wait, { when: whenText(waitOf(response)) }))
+    else if (answer !== null && response.status === 422) typing.again(answer.reason)
     else stop(texts.trouble)
   } catch {
     stop(texts.trouble)
@@ -143,6 +145,7 @@ function row({ pair, spokeFor, expectedMs, observedMs }: Pair, most: number): HT
   const head = document.createElement('th')
   head.scope = 'row'
   head.textContent = pair
+  head.translate = false
   const bar = document.createElement('span')
   bar.className = spokeFor >= 0 ? 'bar for' : 'bar against'
   bar.style.setProperty('--share', String(Math.abs(spokeFor) / most))

@@ -11,6 +11,8 @@ export const de: Texts = {
   pasted: 'Eingefügter Text zeigt nicht, wie Sie tippen. Bitte tippen Sie die Wörter selbst.',
   filled: 'Ihr Browser oder ein Hilfsprogramm hat Text eingesetzt. Bitte tippen Sie die Wörter selbst.',
   inserted: 'Es kam Text ohne Tastendruck. Bitte tippen Sie die Wörter Taste für Taste.',
+  composed:
+    'Ihre Tastatur bildet Zeichen aus mehreren Tasten, wie für Koreanisch, Japanisch oder Chinesisch. Bitte stellen Sie sie auf lateinische Buchstaben um, oder melden Sie sich anders an, etwa mit einem Code.',
   noKeys:
     'Diese Tastatur verrät nicht, welche Tasten Sie drücken, wie bei den meisten Telefonen. Bitte nehmen Sie einen Computer mit lateinischer Tastatur.',
   phone:

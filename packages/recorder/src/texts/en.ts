@@ -11,6 +11,8 @@ export const en: Texts = {
   pasted: 'Pasted text does not show how you type. Please type the words yourself.',
   filled: 'Your browser or a helper filled in text. Please type the words yourself.',
   inserted: 'Some text came without key presses. Please type the words, key by key.',
+  composed:
+    'Your keyboard makes characters of several keys, as for Korean, Japanese or Chinese. Please switch it to Latin letters, or use another way to sign in, such as a code.',
   noKeys:
     'This keyboard does not report which keys you press, as on most phones. Please use a computer, with its keyboard set to Latin letters.',
   phone:

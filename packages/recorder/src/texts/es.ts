@@ -11,6 +11,8 @@ export const es: Texts = {
   pasted: 'Un texto pegado no muestra cómo teclea. Por favor, escriba usted las palabras.',
   filled: 'Su navegador o un asistente rellenó el texto. Por favor, escriba usted las palabras.',
   inserted: 'Llegó texto sin pulsaciones. Por favor, escriba las palabras tecla a tecla.',
+  composed:
+    'Su teclado forma caracteres con varias teclas, como para coreano, japonés o chino. Por favor, cámbielo a letras latinas o inicie sesión de otra manera, por ejemplo con un código.',
   noKeys:
     'Este teclado no dice qué teclas pulsa, como en la mayoría de los teléfonos. Por favor, use un ordenador con teclado latino.',
   phone:

@@ -11,6 +11,8 @@ export const fr: Texts = {
   pasted: 'Un texte collé ne montre pas comment vous tapez. Merci de taper les mots vous-même.',
   filled: 'Votre navigateur ou un assistant a rempli le champ. Merci de taper les mots vous-même.',
   inserted: 'Du texte est arrivé sans frappe. Merci de taper les mots touche par touche.',
+  composed:
+    'Votre clavier compose des caractères à partir de plusieurs touches, comme pour le coréen, le japonais ou le chinois. Merci de passer aux lettres latines, ou de vous connecter autrement, par exemple avec un code.',
   noKeys:
     'Ce clavier ne dit pas quelles touches vous pressez, comme sur la plupart des téléphones. Merci d’utiliser un ordinateur, avec un clavier latin.',
   phone:

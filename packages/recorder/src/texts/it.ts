@@ -11,6 +11,8 @@ export const it: Texts = {
   pasted: 'Un testo incollato non mostra come digita. Scriva lei le parole, per favore.',
   filled: 'Il browser o un programma ha inserito del testo. Scriva lei le parole, per favore.',
   inserted: 'È arrivato del testo senza tasti premuti. Scriva le parole tasto per tasto, per favore.',
+  composed:
+    'La Sua tastiera compone i caratteri con più tasti, come per coreano, giapponese o cinese. Passi alle lettere latine, oppure acceda in un altro modo, per esempio con un codice.',
   noKeys:
     'Questa tastiera non dice quali tasti preme, come su quasi tutti i telefoni. Usi un computer, con una tastiera latina.',
   phone:

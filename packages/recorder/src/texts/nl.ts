@@ -11,6 +11,8 @@ export const nl: Texts = {
   pasted: 'Geplakte tekst laat niet zien hoe u typt. Typ de woorden alstublieft zelf.',
   filled: 'Uw browser of een hulpmiddel heeft tekst ingevuld. Typ de woorden alstublieft zelf.',
   inserted: 'Er kwam tekst zonder toetsaanslagen. Typ de woorden alstublieft toets voor toets.',
+  composed:
+    'Uw toetsenbord maakt tekens van meerdere toetsen, zoals voor Koreaans, Japans of Chinees. Schakel alstublieft over op Latijnse letters, of meld u op een andere manier aan, bijvoorbeeld met een code.',
   noKeys:
     'Dit toetsenbord vertelt niet welke toetsen u indrukt, zoals op de meeste telefoons. Gebruik een computer, met een Latijns toetsenbord.',
   phone:

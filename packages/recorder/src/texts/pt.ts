@@ -11,6 +11,8 @@ export const pt: Texts = {
   pasted: 'Texto colado não mostra como digita. Por favor, digite as palavras.',
   filled: 'O navegador ou um assistente preencheu o texto. Por favor, digite as palavras.',
   inserted: 'Chegou texto sem teclas premidas. Por favor, digite as palavras tecla a tecla.',
+  composed:
+    'O seu teclado compõe caracteres com várias teclas, como para coreano, japonês ou chinês. Por favor, mude para letras latinas, ou inicie sessão de outra forma, por exemplo com um código.',
   noKeys:
     'Este teclado não diz que teclas prime, como na maioria dos telefones. Por favor, use um computador, com teclado latino.',
   phone:

@@ -12,6 +12,8 @@ export interface Texts {
   readonly pasted: string
   readonly filled: string
   readonly inserted: string
+  /** An input method composed characters. */
+  readonly composed: string
   readonly noKeys: string
   /** Shown before the first key press on a device with only a touch screen. */
   readonly phone: string
