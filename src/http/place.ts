@@ -41,7 +41,8 @@ function withoutSlash({ method, path }: PlainEndpoint): PlainEndpoint {
     page: true,
     handle({ params, query }) {
       const name = last.replace(/^\{(.+)\}$/, (_, param: string) => encodeURIComponent(params[param] ?? ''))
-      const more = new URLSearchParams(query).toString()
+      // A plus is a plus here, not a space.
+      const more = new URLSearchParams(query).toString().replaceAll('+', '%20')
       // Relative, because a proxy may add a path before that of the service.
       const location = `../${name}${more === '' ? '' : `?${more}`}`
       return { status: 308, contentType: 'text/plain; charset=utf-8', body: '', headers: { location } }

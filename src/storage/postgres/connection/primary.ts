@@ -22,6 +22,8 @@ export function serversOf(url: string): string[] {
   return hosts.map((host) => {
     const one = new URL(scheme + authority.slice(0, at) + host + rest)
     one.searchParams.delete('target_session_attrs')
+    // libpq reads no plus as a space.
+    one.search = one.search.replaceAll('+', '%20')
     return one.href
   })
 }

@@ -62,10 +62,10 @@ it('a connection string of one server is unchanged; several servers share user, 
   const one = 'postgresql://ann:p%40ss@db.example/keystride?sslmode=require'
   expect(serversOf(one)).toEqual([one])
   const several =
-    'postgres://ann:p%2Cs%40s@one:5432,two,[::1]:5433/keystride?target_session_attrs=read-write&sslmode=require'
+    'postgres://ann:p%2Cs%40s@one:5432,two,[::1]:5433/keystride?target_session_attrs=read-write&sslmode=require&application_name=a%20b'
   expect(serversOf(several)).toEqual([
-    'postgres://ann:p%2Cs%40s@one:5432/keystride?sslmode=require',
-    'postgres://ann:p%2Cs%40s@two/keystride?sslmode=require',
-    'postgres://ann:p%2Cs%40s@[::1]:5433/keystride?sslmode=require',
+    'postgres://ann:p%2Cs%40s@one:5432/keystride?sslmode=require&application_name=a%20b',
+    'postgres://ann:p%2Cs%40s@two/keystride?sslmode=require&application_name=a%20b',
+    'postgres://ann:p%2Cs%40s@[::1]:5433/keystride?sslmode=require&application_name=a%20b',
   ])
 })
