@@ -116,6 +116,7 @@ function bodyOf({ step, person }: Progress, { onward, now }: Shown): SsoBody {
         progress: step.kind === 'enroll' ? { done: step.done, target: step.target } : null,
         again: step.again,
         offersPassword: step.kind === 'type' && step.challenged,
+        codeLength: step.kind === 'type' ? step.codeLength : null,
       }
     case 'security-code':
       return { kind: 'code', length: step.length }

@@ -28,7 +28,14 @@ export type PasswordPurpose = 'enroll' | 'step-up' | 'reset'
 export type Step =
   /** `note`: the directory does not know the name that the person entered. */
   | { readonly kind: 'name'; readonly note: SsoSituation | null }
-  | { readonly kind: 'type'; readonly words: Words; readonly again: Again; readonly challenged: boolean }
+  /** `codeLength`: digits of the security code that may be given instead; null: none may. */
+  | {
+      readonly kind: 'type'
+      readonly words: Words
+      readonly again: Again
+      readonly challenged: boolean
+      readonly codeLength: number | null
+    }
   | {
       readonly kind: 'enroll'
       readonly words: Words
@@ -129,7 +136,7 @@ async function acted(needs: Needs, progress: Progress, action: Action, call: Cal
       return await redeem(needs, progress, step.purpose, action.password, call)
     if (action.kind === 'pattern' && (step.kind === 'type' || step.kind === 'enroll'))
       return await next(needs, progress, call, { pattern: action.pattern })
-    if (action.kind === 'code' && step.kind === 'security-code')
+    if (action.kind === 'code' && (step.kind === 'security-code' || (step.kind === 'type' && step.codeLength !== null)))
       return await next(needs, progress, call, { securityCode: action.code })
     return progress
   } catch (error) {
@@ -196,7 +203,13 @@ function stepOf(needs: Needs, { step: before, person }: Progress, answer: SignIn
     case 'authenticated':
       return { kind: 'passed', by: 'typing' }
     case 'type':
-      return { kind: 'type', words: answer.words, again: answer.again, challenged: wasChallenged(before) }
+      return {
+        kind: 'type',
+        words: answer.words,
+        again: answer.again,
+        challenged: wasChallenged(before),
+        codeLength: codeLengthOf(needs, answer.codeOpen, answer.state),
+      }
     case 'enroll':
       return { kind: 'enroll', words: answer.words, done: answer.done, target: answer.target, again: answer.again }
     case 'later':
@@ -221,6 +234,10 @@ function stepOf(needs: Needs, { step: before, person }: Progress, answer: SignIn
   }
 }
 
+/** A security code alone completes no login, so it is not offered where no one-time password can follow. */
+const codeLengthOf = ({ passwords }: Pick<Needs, 'passwords'>, codeOpen: boolean, state: SignInState): number | null =>
+  codeOpen && passwords !== null ? state.codeLength : null
+
 const wasChallenged = (step: Step): boolean => step.kind === 'type' && step.challenged
 
 /** A challenge offers a one-time password while the person is not locked: typing that locked a person is not bypassed. */
@@ -230,7 +247,10 @@ function challenged({ passwords }: Needs, answer: Extract<SignIn, { kind: 'chall
   if (answer.by === 'security_code') return stepUp
   const { next } = answer
   if (next.mode === 'start-over') return stepUp
-  if (next.mode === 'type') return { kind: 'type', words: next.words, again: null, challenged: true }
+  if (next.mode === 'type') {
+    const codeLength = codeLengthOf({ passwords }, next.codeOpen, answer.state)
+    return { kind: 'type', words: next.words, again: null, challenged: true, codeLength }
+  }
   if (next.mode === 'code') return { kind: 'security-code', length: next.codeLength, again: null }
   return refused('blocked', next.until)
 }

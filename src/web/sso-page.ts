@@ -35,6 +35,8 @@ export type SsoBody =
       /** Why the same words are asked for again; null: they are not. */
       readonly again: string | null
       readonly offersPassword: boolean
+      /** Digits of the security code that may be given instead; null: none may. */
+      readonly codeLength: number | null
     }
   | { readonly kind: 'code'; readonly length: number }
   /** `sentTo`: null while no password was sent. `purpose` comes back with the form. */
@@ -80,11 +82,10 @@ function bodyOf(body: SsoBody, texts: SsoTexts, next: string): Html {
 <keystride-typing id="typing" name="pattern" words="${body.words.join(' ')}" words-lang="${body.wordsLanguage}" required${
         body.progress === null ? nothing : html` done="${body.progress.done}" target="${body.progress.target}"`
       }><button type="submit">${next}</button></keystride-typing></form>
+${body.codeLength === null ? nothing : html`<details><summary>${texts.code}</summary>${codeForm(body.codeLength, texts, next)}</details>`}
 ${body.offersPassword ? sendForm('step-up', texts.send, 'quiet') : nothing}`
     case 'code':
-      return form(html`<label for="code">${texts.code}</label>
-<input id="code" name="code" required inputmode="numeric" autocomplete="off" ${digits(body.length)} autofocus>
-<button name="action" value="code">${next}</button>`)
+      return codeForm(body.length, texts, next)
     case 'password':
       return html`${body.sentTo === null ? nothing : passwordForm(body.sentTo, texts, next)}
 ${body.maySend ? sendForm(body.purpose, body.sentTo === null ? texts.send : texts.sendAgain, body.sentTo === null ? '' : 'quiet') : nothing}`
@@ -98,6 +99,11 @@ ${body.maySend ? sendForm(body.purpose, body.sentTo === null ? texts.send : text
       return nothing
   }
 }
+
+const codeForm = (length: number, texts: SsoTexts, next: string): Html =>
+  form(html`<label for="code">${texts.code}</label>
+<input id="code" name="code" required inputmode="numeric" autocomplete="off" ${digits(length)} autofocus>
+<button name="action" value="code">${next}</button>`)
 
 const passwordForm = (sentTo: string, texts: SsoTexts, next: string): Html =>
   form(html`<p>${around(texts.sentTo, '{address}', sentTo)}</p><label for="password">${texts.password}</label>

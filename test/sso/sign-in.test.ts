@@ -19,7 +19,7 @@ import {
   type World,
 } from './bridge.js'
 
-const NAMES = ['ada', 'ben', 'dora', 'emil', 'fay', 'gus', 'hal', 'ida', 'jon', 'kim', 'noa']
+const NAMES = ['ada', 'ben', 'dora', 'emil', 'fay', 'gus', 'hal', 'ida', 'jon', 'kim', 'noa', 'ola']
 
 describe('single sign-on', () => {
   let world: World
@@ -119,6 +119,21 @@ describe('single sign-on', () => {
     await visitor.submit({ action: 'password', password: passwordOf('dora') })
     const tokens = await tokensOf(sign)
     expect(tokens.claims()).toMatchObject({ acr: 'urn:keystride:one-time-password', amr: ['otp'] })
+  })
+
+  it('takes a security code and then a one-time password in place of typing', async () => {
+    await enrolled(world, bridge, 'ola', 50)
+    const { session } = await world.service.bootstrap('ola')
+    const body = { securityCode: '749205' }
+    expect((await world.service.call('PUT', '/users/ola/security-code', { session, body })).status).toBe(200)
+    const sign = await beginSignIn(bridge, 'ola')
+    const { visitor } = sign
+    expect(visitor.page).toContain('<details><summary>Security code</summary>')
+    await visitor.submit({ action: 'code', code: '749 205' })
+    expect(visitor.title()).toBe('One-time password')
+    await visitor.submit({ action: 'send', purpose: 'step-up' })
+    await visitor.submit({ action: 'password', password: passwordOf('ola') })
+    expect((await tokensOf(sign)).claims()).toMatchObject({ sub: 'ola', amr: ['otp'] })
   })
 
   it('continues after a restart in the middle, and on several processes', async () => {
