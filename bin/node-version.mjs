@@ -1,7 +1,6 @@
-// Ends a Node that is too old, before anything is installed or loaded: the first import of every command. It runs on Node 12, which
-// Ubuntu 22.04 has, so it uses no newer syntax.
-// biome-ignore lint/style/useNodejsImportProtocol: Node 12 does not know `node:`
-import { readFileSync } from 'fs'
+// Ends a Node that is too old, before anything is installed or loaded. `npm start` runs it on Node 12 too, which Ubuntu 22.04 has, so
+// it uses no newer syntax.
+import { readFileSync } from 'node:fs'
 
 const { engines } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
 const numbers = (version) => version.replace(/^\D+/, '').split('.').map(Number)

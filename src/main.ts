@@ -4,7 +4,7 @@ import { ExpectedFault } from './domain/expected-fault.js'
 import { DEMO_ORGANIZATION } from './domain/organization.js'
 import { requireKeys } from './flows/organization/encryption-keys.js'
 import { type Health, watchHealth } from './flows/process/health.js'
-import { httpServerOf, loadProvider, type Provider } from './http/provider.js'
+import { httpServerOf, loadProvider, NODE_COST, type Provider } from './http/provider.js'
 import { type Apart, serveApart } from './http/serve-apart.js'
 import { createStoreMetrics } from './metrics/store-metrics.js'
 import { type Config, ConfigError, readConfig } from './process/config.js'
@@ -78,6 +78,7 @@ async function runFronts(config: Config, log: Logger, stopping: Stopping): Promi
   const apikey = await createDemo(config, stores)
   const { processes, host, port, metricsAt } = config
   const provider = loadProvider(config.httpServer)
+  warnOfServer(log, provider)
   const [file, ...args] = process.argv.slice(1)
   if (file === undefined) throw new Error('cannot start the serving processes: argv names no file')
   let apart: Apart | null = null
@@ -151,6 +152,7 @@ async function serveHere(config: Config, log: Logger, stopping: Stopping, front:
     stopping.onStop(() => sso.close())
   }
   const { port, provider } = server
+  if (front === null) warnOfServer(log, provider)
   const greeted = front === null ? await greet(config, stores, { port, provider, apikey }) : {}
   front?.serving()
   log.info({ port, version: version(), http: httpServerOf(provider), ...greeted }, 'serving')
@@ -266,6 +268,11 @@ async function createDemo(config: Config, stores: Stores): Promise<string | null
   return demo?.apikey ?? null
 }
 
+/** A binary that is not the pinned one is not loaded, for example. */
+function warnOfServer(log: Logger, { whyNot }: Provider): void {
+  if (whyNot !== null) log.warn({ why: whyNot }, NODE_COST)
+}
+
 /** Greets the operator: prints the addresses as text, or returns them as fields where every line is JSON. */
 async function greet(
   config: Config,
@@ -281,7 +288,7 @@ async function greet(
     )
   if (isJson(config.logFormat)) return greetingFields({ config, organizations })
   const command = commandAt(process.argv[1] ?? '')
-  const month = stores.embedded && isDemoMonthDue(config.dataFolder)
+  const month = stores.embedded && config.demoMonth && isDemoMonthDue(config.dataFolder)
   process.stdout.write(`${greeting({ ...served, config, organizations, command, month })}\n`)
   return {}
 }

@@ -77,7 +77,7 @@ export async function measureRatios(
   const { redisUrl, databaseUrl, apikey } = deployment
   if (redisUrl === null) throw new Error('no Redis: put redis-server on the PATH, or set REDIS_URL')
   const { fronts, people, provider } = options
-  // Processes with `node:http` do not share a port.
+  // With `node:http` only workers of a cluster share a port, and the readers are none.
   const nReaders = loadProvider(readConfig(process.env).httpServer).sha256 === null ? 1 : fronts
   say(`starting the service three times, ${nReaders} readers, the peers ...`)
   const service = (processes: number, redis: boolean, env = {}) =>

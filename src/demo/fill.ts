@@ -36,11 +36,13 @@ const TRIES_MAX = 20
 
 /**
  * Lives a month: each event goes through the flows of the service, with a clock that stands at its time. So each row is one that the
- * service has written: scored, judged by policy and context, counted and sealed. Rejects if the signal aborts; the people made so far
- * stay.
+ * service has written: scored, judged by policy and context, counted and sealed. Rejects if the signal aborts, or a store fails; the people made so
+ * far stay. The month of a person who is deleted meanwhile ends.
  */
 export async function fillMonth({ organizationId, now, flowsAt, signal }: Needs): Promise<void> {
   const left = [...monthOf(now)]
+  const failed = new AbortController()
+  const stopped = AbortSignal.any([signal, failed.signal])
   const lane = async () => {
     for (let next = left.shift(); next !== undefined; next = left.shift()) {
       const [person, moments] = next
@@ -52,14 +54,32 @@ export async function fillMonth({ organizationId, now, flowsAt, signal }: Needs)
         clock,
       )
       for (const moment of moments) {
-        signal.throwIfAborted()
+        stopped.throwIfAborted()
         clock.at = Math.max(clock.at, moment.at)
-        await life(moment)
+        if (!(await isLived(life(moment)))) break
       }
     }
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, lane))
+  const lanes = Array.from({ length: AT_ONCE }, () =>
+    lane().catch((error: unknown) => {
+      failed.abort(error)
+      throw error
+    }),
+  )
+  // No lane writes after the end.
+  await Promise.allSettled(lanes)
+  await Promise.all(lanes)
 }
+
+/** False: the service refused, because the person was deleted. */
+const isLived = (moment: Promise<void>): Promise<boolean> =>
+  moment.then(
+    () => true,
+    (error: unknown) => {
+      if (error instanceof Refusal && error.kind !== 'degraded') return false
+      throw error
+    },
+  )
 
 /** Carries out the events of one person. */
 function createLife(organizationId: string, person: DemoPerson, flows: Flows, clock: { at: number }) {

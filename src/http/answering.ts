@@ -101,7 +101,7 @@ export function createAnswering<S>(
 
   /**
    * Answers after the parser has returned. An answer while the parser runs makes the parser deliver the connection's next
-   * request, even a smuggled one: the parser silently drops all header lines behind a line without a name, a length included.
+   * request, even a smuggled one.
    * While a request is unanswered, the parser closes the connection at a pipelined request instead.
    */
   function send(

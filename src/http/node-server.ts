@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
-import { type AddressInfo, Server as NetServer, type Socket } from 'node:net'
+import { type AddressInfo, Server as NetServer } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { UwsApp, UwsModule, UwsRequest, UwsResponse } from './uws.js'
 
@@ -36,15 +36,19 @@ function nodeApp(): UwsApp {
   })
   // The size of the head bounds their number; beyond a number Node would drop headers silently.
   server.maxHeadersCount = 0
-  server.on('clientError', refuseHead)
   const app: UwsApp = {
     any(_, handler) {
       takeRequests(server, handler)
       return app
     },
     listen(host, port, options, done) {
-      server.once('error', () => done(false))
-      server.listen({ host, port, exclusive: options === 1 }, () => done(server))
+      let listens = false
+      // Later errors are those of a connection that could not be accepted, such as too many open files.
+      server.on('error', () => listens || done(false))
+      server.listen({ host, port, exclusive: options === 1 }, () => {
+        listens = true
+        done(server)
+      })
       return app
     },
     close() {
@@ -57,7 +61,11 @@ function nodeApp(): UwsApp {
 }
 
 function takeRequests(server: Server, handler: Parameters<UwsApp['any']>[1]): void {
-  const unanswered = new WeakSet<Socket>()
+  const unanswered = new WeakSet<Duplex>()
+  server.on('clientError', (error, socket) => {
+    if (!unanswered.has(socket)) refuseHead(error, socket)
+    else socket.destroy()
+  })
   const take = (request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void => {
     const { socket } = request
     const status = statusOfHead(request)
@@ -67,7 +75,7 @@ function takeRequests(server: Server, handler: Parameters<UwsApp['any']>[1]): vo
     }
     unanswered.add(socket)
     if (status !== null) {
-      socket.end(textOf(status))
+      socket.end(textOf(status), () => socket.destroy())
       return
     }
     response.once('finish', () => unanswered.delete(socket))

@@ -32,8 +32,8 @@ const PACKAGE = '@btc-vision/uwebsockets.js'
 const require = createRequire(import.meta.url)
 
 /**
- * The HTTP server by the setting `HTTP_SERVER`: uWebSockets.js where its binary loads (Node 20, 22, 24 on glibc 2.38 or newer,
- * macOS, Windows), else `node:http`. The binary is hashed and compared with the pinned list before it is loaded, because
+ * The HTTP server by the setting `HTTP_SERVER`: uWebSockets.js where its binary loads (Node 20, 22, 24 and 25 on glibc 2.38 or
+ * newer, macOS, Windows), else `node:http`. The binary is hashed and compared with the pinned list before it is loaded, because
  * loading runs it. Throws for `uws` if it does not load.
  */
 export function loadProvider(choice: HttpServerChoice = 'auto'): Provider {

@@ -205,7 +205,7 @@ const Environment = z.object({
     .enum(['on', 'off', 'month'])
     .default('off')
     .describe(
-      'whether the console offers to fill the organization with made-up people; always with the embedded PostgreSQL; month: fills its new demo organization at the first start, as npm start does',
+      'on: the console offers to fill the organization with made-up people, as it always does with the embedded PostgreSQL; month: also fills the new demo organization of the embedded PostgreSQL at the first start, as npm start does',
     ),
   METRICS_PORT: count(1, 65_535)
     .optional()

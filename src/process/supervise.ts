@@ -131,8 +131,8 @@ export async function superviseFronts(options: SuperviseOptions): Promise<Fronts
 }
 
 /**
- * Adds a new front to `fronts`. The fronts are the workers of a cluster, so that those with `node:http` share the port, each with its
- * own accepts: they serve also while this process is silent. Rejects with the system's error if it gives no process, file
+ * Adds a new front to `fronts`. The fronts are the workers of a cluster, so that those with `node:http` share the port. Each accepts
+ * connections itself (`SCHED_NONE`), so it serves while this process hangs. Rejects with the system's error if it gives no process, file
  * descriptor or memory.
  */
 async function forkFront(
@@ -144,7 +144,10 @@ async function forkFront(
   cluster.schedulingPolicy = cluster.SCHED_NONE
   cluster.setupPrimary({ exec: file, args: [...args], execArgv: [...process.execArgv, ...HEAP_FLAGS] })
   const env = { ...ALLOCATOR, ...process.env, PORT: String(port), KEYSTRIDE_FRONT: String(index) }
-  const child = cluster.fork(env).process
+  const worker = cluster.fork(env)
+  // The listeners of its process tell of a failed fork; without this one it would end this process.
+  worker.on('error', () => {})
+  const child = worker.process
   fronts.add(child)
   // A child that could not be spawned has the event `error` and no `exit`.
   await once(child, 'spawn').catch((error: unknown) => {
@@ -275,7 +278,7 @@ const answerOf = <K extends FromFront['kind']>(
     withinMs,
   )
 
-/** Throws if another process has the port. Fronts listen with SO_REUSEPORT, so they would share it without an error. */
+/** Throws if another process has the port. Fronts share theirs, so they might share it with that process without an error. */
 async function freePort(host: string, port: number): Promise<number> {
   const probe = createServer()
   try {

@@ -188,7 +188,14 @@ const languageFor = ({ request, url }: Exchange, { params }: Details): Language 
   )
 
 const progressOf = async ({ artifacts }: Needs, { uid, params }: Details): Promise<Progress> =>
-  (await artifacts.find<Progress>('SignIn', uid)) ?? begun(hintedName(params), hintOf(params)?.sub ?? null)
+  withAllFields(await artifacts.find<Progress>('SignIn', uid)) ?? begun(hintedName(params), hintOf(params)?.sub ?? null)
+
+/** A sign-in that began with the version before lacks `subject` and `codeLength`. */
+function withAllFields(kept: Progress | null): Progress | null {
+  if (kept === null) return null
+  const step = kept.step.kind === 'type' ? { ...kept.step, codeLength: kept.step.codeLength ?? null } : kept.step
+  return { ...kept, subject: kept.subject ?? null, step }
+}
 
 async function keep({ artifacts, onSituation }: Needs, { uid, params }: Details, progress: Progress): Promise<void> {
   const situation = situationOf(progress.step)

@@ -208,7 +208,7 @@ function stepOf(needs: Needs, { step: before, person }: Progress, answer: SignIn
         words: answer.words,
         again: answer.again,
         challenged: wasChallenged(before),
-        codeLength: codeLengthOf(needs, answer.codeOpen, answer.state),
+        codeLength: codeLengthOf(needs, person, answer.codeOpen, answer.state),
       }
     case 'enroll':
       return { kind: 'enroll', words: answer.words, done: answer.done, target: answer.target, again: answer.again }
@@ -219,7 +219,7 @@ function stepOf(needs: Needs, { step: before, person }: Progress, answer: SignIn
       if (person?.email === null) return refused('invalid-email')
       return { kind: 'password', purpose: 'enroll', sent: false, note: null, waitUntil: null }
     case 'challenged':
-      return challenged(needs, answer)
+      return challenged(needs, person, answer)
     case 'blocked':
       return blocked(needs, answer)
     case 'code-needed':
@@ -235,20 +235,24 @@ function stepOf(needs: Needs, { step: before, person }: Progress, answer: SignIn
 }
 
 /** A security code alone completes no login, so it is not offered where no one-time password can follow. */
-const codeLengthOf = ({ passwords }: Pick<Needs, 'passwords'>, codeOpen: boolean, state: SignInState): number | null =>
-  codeOpen && passwords !== null ? state.codeLength : null
+const codeLengthOf = (
+  { passwords }: Needs,
+  person: Person | null,
+  codeOpen: boolean,
+  state: SignInState,
+): number | null => (codeOpen && passwords !== null && person?.email != null ? state.codeLength : null)
 
 const wasChallenged = (step: Step): boolean => step.kind === 'type' && step.challenged
 
 /** A challenge offers a one-time password while the person is not locked: typing that locked a person is not bypassed. */
-function challenged({ passwords }: Needs, answer: Extract<SignIn, { kind: 'challenged' }>): Step {
-  if (passwords === null) return refused('challenged')
+function challenged(needs: Needs, person: Person | null, answer: Extract<SignIn, { kind: 'challenged' }>): Step {
+  if (needs.passwords === null) return refused('challenged')
   const stepUp: Step = { kind: 'password', purpose: 'step-up', sent: false, note: null, waitUntil: null }
   if (answer.by === 'security_code') return stepUp
   const { next } = answer
   if (next.mode === 'start-over') return stepUp
   if (next.mode === 'type') {
-    const codeLength = codeLengthOf({ passwords }, next.codeOpen, answer.state)
+    const codeLength = codeLengthOf(needs, person, next.codeOpen, answer.state)
     return { kind: 'type', words: next.words, again: null, challenged: true, codeLength }
   }
   if (next.mode === 'code') return { kind: 'security-code', length: next.codeLength, again: null }

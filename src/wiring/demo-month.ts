@@ -118,7 +118,7 @@ export function beginDemoMonth(
   scoring: Scoring | null,
 ): Job | null {
   const { dataFolder } = config
-  if (!stores.embedded || !isDemoMonthDue(dataFolder)) return null
+  if (!stores.embedded || !config.demoMonth || !isDemoMonthDue(dataFolder)) return null
   const stopped = new AbortController()
   const fill = async () => {
     const demo = (await stores.organizations.list()).find(({ name }) => name === DEMO_ORGANIZATION)

@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import { Refusal } from '../../src/domain/refusal.js'
-import { type HttpServerChoice, loadProvider } from '../../src/http/provider.js'
+import { loadProvider } from '../../src/http/provider.js'
 import { routesFor } from '../../src/http/route.js'
 import { serve } from '../../src/http/server.js'
 import type { Answered, PlainEndpoint, Server, ServerNeeds } from '../../src/http/server-types.js'
+import { readConfig } from '../../src/process/config.js'
 import type { RawAnswer } from '../harness/raw.js'
 
 /** A gate: handlers of `/held` wait until the test opens it. */
@@ -178,7 +179,7 @@ const plain: readonly PlainEndpoint[] = [
 export const goodKey = 'key-of-org-1'
 export const linksKey = 'key-for-links-only'
 /** The server of `HTTP_SERVER`: the tests of a run hold for one, and `.ci/run` makes a run with each. */
-export const provider = loadProvider(process.env.HTTP_SERVER as HttpServerChoice | undefined) // Sound: it refuses others.
+export const provider = loadProvider(readConfig(process.env).httpServer)
 
 export interface Running {
   readonly server: Server

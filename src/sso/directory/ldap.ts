@@ -38,7 +38,7 @@ export function ldapDirectory(settings: LdapSettings, warn: (line: string) => vo
     )
       return true
     const either = spellings.map((one) => `(${attributes.userRef}=${escaped(one)})`).join('')
-    return (await search(client, `(&${filter.replaceAll('{name}', '*')}(|${either}))`)).length < 2
+    return (await search(client, `(&${filter.replaceAll('{name}', '*')}(|${either}))`)).length === 1
   }
   return {
     async find(name) {
