@@ -60,7 +60,7 @@ describe.skipIf(!hasChromium)('the console in a browser that refuses', () => {
     expect(await page.getByLabel('Keep me signed in').count()).toBe(what.includes('storage') ? 0 : 1)
     await signIn(page)
     await page.getByRole('heading', { name: 'Overview' }).waitFor()
-    await page.getByRole('link', { name: 'Users' }).click()
+    await page.getByRole('link', { name: 'Users', exact: true }).click()
     await page.getByRole('link', { name: 'ann' }).click()
     await page.getByRole('heading', { name: 'ann' }).waitFor()
     await page.getByRole('button', { name: 'Sign out' }).click()
@@ -108,7 +108,7 @@ describe.skipIf(!hasChromium)('the console in a browser that refuses', () => {
     ] as const) {
       const { page, errors, close } = await open(script)
       await signIn(page)
-      await page.getByRole('link', { name: 'Users' }).click()
+      await page.getByRole('link', { name: 'Users', exact: true }).click()
       await page.getByRole('link', { name: 'ann' }).click()
       await page.getByRole('button', { name: 'Profile link' }).click()
       await page.getByRole('dialog').getByRole('button', { name: 'Make link' }).click()
@@ -137,7 +137,7 @@ describe.skipIf(!hasChromium)('the console in a browser that refuses', () => {
           && [...one.childNodes].some((node) => node.nodeType === 3 && /\\bann\\b|^[0-9a-f-]{36}$/.test(node.textContent)))
           .map((one) => one.outerHTML)`,
       )
-    await page.getByRole('link', { name: 'Users' }).click()
+    await page.getByRole('link', { name: 'Users', exact: true }).click()
     await page.getByRole('link', { name: 'ann' }).waitFor()
     expect(await translated()).toEqual([])
     await page.getByRole('link', { name: 'ann' }).click()
