@@ -21,7 +21,7 @@ describe.skipIf(!hasChromium)('the console with a made-up month', { timeout: 240
     const { page, go, close } = operator
     const notice = page.getByRole('complementary', { name: 'Made-up people' })
     await notice.getByText('their sign-ins are made up').waitFor()
-    await page.getByText('Success rate').waitFor()
+    await page.getByText('Success rate').first().waitFor()
     await looksGood(operator, 'month')
     await go(
       `authentications/${await newest('user_ref=made-up-elif.kaya&auth_method=biometric&recommended_action=auth')}`,
@@ -30,7 +30,7 @@ describe.skipIf(!hasChromium)('the console with a made-up month', { timeout: 240
     await notice.waitFor()
     await looksGood(operator, 'month-sign-in')
     await go('insight?range=30d')
-    await page.getByText('Berlin, DE').waitFor()
+    await page.getByText('Berlin, DE').first().waitFor()
     expect(await page.getByText('No sign-ins in this window').count()).toBe(0)
     await close()
   })
@@ -63,7 +63,7 @@ describe.skipIf(!hasChromium)('the console with a made-up month', { timeout: 240
     await page.getByRole('button', { name: 'Delete the made-up people' }).click()
     await page.getByText('The made-up people are deleted.').waitFor()
     await until(async () => (await page.getByText('their sign-ins are made up').count()) === 0)
-    await page.getByText('1–').waitFor()
+    await page.getByText('1–').first().waitFor()
     expect((await world.ofApi('/organization')).data.n_made_up).toBe(0)
     const left = (await world.ofApi('/users')).data.map(({ user_ref }: { user_ref: string }) => user_ref)
     expect(left.sort()).toEqual(['ann', 'bob@example.com'])
