@@ -190,7 +190,9 @@ function ipOf({ settings: { proxies }, warn }: Needs, request: IncomingMessage):
   const seen = (proxies === 0 ? undefined : forwarded.at(-proxies)) ?? direct
   const address = writtenAddress(seen)
   if (address === null && seen !== '')
-    warn(`X-Forwarded-For names no address, so a sign-in is judged without one: ${JSON.stringify(seen.slice(0, 64))}`)
+    warn(
+      `${proxies === 0 ? 'the connection has' : 'X-Forwarded-For names'} no address, so a sign-in is judged without one: ${JSON.stringify(seen.slice(0, 64))}`,
+    )
   return address
 }
 
