@@ -44,7 +44,9 @@ export const organization = dashboardRoute({
           ),
         n_made_up: z
           .int()
-          .describe('on a service for trials, accounts of made-up people, 500 at most: their userRef begins with made-up-'),
+          .describe(
+            'on a service for trials, accounts of made-up people, 500 at most: their userRef begins with made-up-',
+          ),
       }),
     ),
   },
