@@ -11,11 +11,13 @@ interface JobNeeds {
   readonly onError: (error: unknown) => void
 }
 
-/** Calls `work` at once and again `everyMs` after each round, never concurrently. After an error the next round retries. */
+/**
+ * Calls `work` at once and then every `everyMs`, never concurrently: a round that takes longer delays the next. After an error the next
+ * round retries.
+ */
 export function every({ work, everyMs, onError }: JobNeeds): Job {
   let stopped = false
-  let timer: NodeJS.Timeout | undefined
-  let running: Promise<void> = Promise.resolve()
+  let running: Promise<void> | null = null
 
   async function run(): Promise<void> {
     try {
@@ -25,17 +27,18 @@ export function every({ work, everyMs, onError }: JobNeeds): Job {
     } catch (error) {
       onError(error)
     }
-    if (!stopped) timer = setTimeout(begin, everyMs).unref()
+    running = null
   }
   function begin(): void {
-    running = run()
+    running ??= run()
   }
+  const timer = setInterval(begin, everyMs).unref()
   begin()
   return {
-    stop() {
+    async stop() {
       stopped = true
-      clearTimeout(timer)
-      return running
+      clearInterval(timer)
+      await running
     },
   }
 }
