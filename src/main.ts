@@ -78,7 +78,7 @@ async function runFronts(config: Config, log: Logger, stopping: Stopping): Promi
   const apikey = await createDemo(config, stores)
   const { processes, host, port, metricsAt } = config
   const provider = loadProvider(config.httpServer)
-  warnOfServer(log, provider)
+  warnOfServer(config, log, provider)
   const [file, ...args] = process.argv.slice(1)
   if (file === undefined) throw new Error('cannot start the serving processes: argv names no file')
   let apart: Apart | null = null
@@ -152,7 +152,7 @@ async function serveHere(config: Config, log: Logger, stopping: Stopping, front:
     stopping.onStop(() => sso.close())
   }
   const { port, provider } = server
-  if (front === null) warnOfServer(log, provider)
+  if (front === null) warnOfServer(config, log, provider)
   const greeted = front === null ? await greet(config, stores, { port, provider, apikey }) : {}
   front?.serving()
   log.info({ port, version: version(), http: httpServerOf(provider), ...greeted }, 'serving')
@@ -268,9 +268,9 @@ async function createDemo(config: Config, stores: Stores): Promise<string | null
   return demo?.apikey ?? null
 }
 
-/** A binary that is not the pinned one is not loaded, for example. */
-function warnOfServer(log: Logger, { whyNot }: Provider): void {
-  if (whyNot !== null) log.warn({ why: whyNot }, NODE_COST)
+/** For a log of JSON lines; the greeting has the same as text. */
+function warnOfServer({ logFormat }: Config, log: Logger, { whyNot }: Provider): void {
+  if (whyNot !== null && isJson(logFormat)) log.warn({ why: whyNot }, NODE_COST)
 }
 
 /** Greets the operator: prints the addresses as text, or returns them as fields where every line is JSON. */

@@ -1,19 +1,18 @@
 import type pg from 'pg'
 import { withClient } from '../connection/with-client.js'
 import { grantOf, holds, type Standing, standingOf, tried } from './roles.js'
+import { SCHEMA_LOCK } from './table-locks.js'
 
 /** Reads all rows and changes none. The login itself is under row level security, and `pg_dump` fails there. */
 const ROLE = 'keystride_backup'
 export const SCHEMAS = ['keystride', 'keystride_history', 'pgboss']
-/** The lock of migrations: concurrent grants on one table fail. */
-const LOCK = '7241865325823964'
 
 /** Creates the role for `pg_dump --role` as far as the login may; `backupRoleSql` returns the missing statements. */
 export async function ensureBackupRole(client: pg.Client): Promise<void> {
   const standing = await standingOf(client)
   for (const statement of await missingRole(client, standing)) if (!(await tried(client, statement))) return
   await client.query('begin')
-  await client.query(`select pg_advisory_xact_lock(${LOCK})`)
+  await client.query(`select pg_advisory_xact_lock(${SCHEMA_LOCK})`)
   for (const statement of await missingGrants(client, standing)) if (!(await tried(client, statement))) break
   // Rolls back after a statement that failed.
   await client.query('commit')

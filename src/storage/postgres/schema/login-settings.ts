@@ -1,9 +1,7 @@
 import type pg from 'pg'
 import { ExpectedFault } from '../../../domain/expected-fault.js'
 import { RECONNECT, wrongSettings } from '../connection/session-settings.js'
-
-/** The lock of migrations: concurrent changes of one login's settings fail. */
-const LOCK = '7241865325823964'
+import { SCHEMA_LOCK } from './table-locks.js'
 
 /**
  * Sets for the login, in this database, what a pooler did not pass on. A login may do so for itself. Throws an error for the operator
@@ -18,7 +16,7 @@ export async function requireLoginSettings(client: pg.Client): Promise<void> {
     [wrong.map(({ name }) => name), wrong.map(({ wanted }) => wanted)],
   )
   const all = rows.map(({ statement }) => statement).join('; ')
-  await client.query(`begin; select pg_advisory_xact_lock(${LOCK}); ${all}; commit`)
+  await client.query(`begin; select pg_advisory_xact_lock(${SCHEMA_LOCK}); ${all}; commit`)
   const names = wrong.map(({ name }) => name).join(', ')
   throw new ExpectedFault(
     `the pooler does not pass on ${names}, which the server sets otherwise than the service needs. They are set for the login now: ${RECONNECT}, and run this again`,

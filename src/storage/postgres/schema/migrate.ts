@@ -14,7 +14,7 @@ import {
 import { requireLoginSettings } from './login-settings.js'
 import { ensureRoles } from './roles.js'
 import { type ShippedSchema, type SqlFile, shippedSchema } from './shipped-schema.js'
-import { limitWaiting, untilUnlocked } from './table-locks.js'
+import { limitWaiting, SCHEMA_LOCK, untilUnlocked } from './table-locks.js'
 
 /** Months of authentications whose partitions are made in advance. */
 const MONTHS_AHEAD = 3
@@ -131,7 +131,7 @@ export async function versionOf(client: pg.Client, name: string): Promise<{ foun
  */
 async function applyMissing(client: pg.Client, shipped: ShippedSchema): Promise<string[]> {
   await client.query('begin')
-  await client.query('select pg_advisory_xact_lock(7241865325823964)')
+  await client.query(`select pg_advisory_xact_lock(${SCHEMA_LOCK})`)
   await limitWaiting(client)
   await createHistory(client)
   const found = await history(client)

@@ -8,6 +8,9 @@ const LOCK_MS = 150
 const PAUSE_MS = 500
 const LOCK_NOT_AVAILABLE = '55P03'
 
+/** The advisory lock of changes of the schema, its roles and settings of the login: concurrent ones fail. */
+export const SCHEMA_LOCK = '7241865325823964'
+
 /** In a transaction: from here on a statement fails if it waits longer than `LOCK_MS` for a lock. */
 export const limitWaiting = (client: pg.Client): Promise<unknown> =>
   client.query(`set local lock_timeout = '${LOCK_MS}ms'`)
