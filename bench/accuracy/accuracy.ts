@@ -14,6 +14,7 @@ import { type Participant, protocolsOf, runProtocol, sittingIn } from '../../src
 import { modelFile, wasmFile } from '../../src/scoring/artifacts.js'
 import { createKernel } from '../../src/scoring/kernel.js'
 import { attackFigures, leftOutLines } from './attacks.js'
+import { captureFigures } from './capture-lines.js'
 import { detCurve } from './det-curve.js'
 import { leftOutFigures } from './left-out.js'
 import { movesFigures } from './moves.js'
@@ -21,7 +22,7 @@ import { movesFigures } from './moves.js'
 const HELP = `Measures on open data how well the shipped kernel and model distinguish people.
 
 usage: npm run bench -- accuracy --data <folder> [--json FILE] [--svg FILE] [--people all|untouched] [--model FILE]
-       [--only NAMES] [--timer MS] [--attacks] [--left-out] [--moves]
+       [--only NAMES] [--timer MS] [--attacks] [--captures] [--left-out] [--moves]
 
   --data    folder with aalto_desktop.tsv.gz, greyc_nislab.tsv.gz and monaco_free_text.tsv.gz
   --json    write the figures with their intervals, as fractions, to FILE
@@ -31,7 +32,10 @@ usage: npm run bench -- accuracy --data <folder> [--json FILE] [--svg FILE] [--p
   --only    protocols to run, comma-separated, such as P3,P3_one_hand; all by default
   --timer   simulate a browser clock with this tick, ms, in references and probes
   --attacks also report bots and replays: how many pass, and how many sincere patterns count as one
-  --samples forgeries of each attack model and replays of each kind for --attacks: 2000 (default); the bar needs 10000
+  --captures report only attackers with captured sign-ins or stolen references, and sincere patterns called a copy or a bot; also
+            reads klicke_essays.tsv.gz and gradtype_sentences.tsv.gz (5 minutes; --samples 80 takes one)
+  --samples forgeries of each attack model and replays of each kind for --attacks: 2000 (default); the bar needs 10000. Patterns
+            of each attacker for --captures: 960 (default)
   --left-out also fit the bot signs without each family of forgers with remembered noise, and report what these pass (20 minutes)
   --moves   also report how accuracy changes with text length, references and shared text, and the errors by person
 
@@ -116,7 +120,8 @@ function main(): void {
       timer: { type: 'string' },
       attacks: { type: 'boolean', default: false },
       'left-out': { type: 'boolean', default: false },
-      samples: { type: 'string', default: '2000' },
+      captures: { type: 'boolean', default: false },
+      samples: { type: 'string' },
       moves: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
     },
@@ -130,6 +135,13 @@ function main(): void {
   const tickMs = values.timer === undefined ? 0 : Number(values.timer)
   if (!(tickMs >= 0)) throw new Error('--timer is a number of milliseconds')
   const kernel = createKernel(readBytes(wasmFile()), readBytes(values.model ?? modelFile()))
+  const samples = Number(values.samples ?? (values.captures ? 960 : 2000))
+  if (!(samples >= 1)) throw new Error('--samples is a number of forgeries, 1 or more')
+  const onProgress = (message: string): void => console.error(message)
+  if (values.captures) {
+    captureFigures({ kernel, data: values.data, samples, print: console.log, onProgress })
+    return
+  }
   const figures: Record<string, Reported> = {}
   const curves: { name: string; people: readonly PersonScores[] }[] = []
   console.log(
@@ -154,9 +166,6 @@ function main(): void {
   for (const line of thresholds) console.log(line)
   if (values.moves)
     for (const line of movesFigures(kernel, splitPeople(loadPeople(values.data, 'aalto')).untouched)) console.log(line)
-  const samples = Number(values.samples)
-  if (!(samples >= 1)) throw new Error('--samples is a number of forgeries, 1 or more')
-  const onProgress = (message: string): void => console.error(message)
   if (values.attacks) for (const line of attackFigures(kernel, values.data, samples, onProgress)) console.log(line)
   if (values['left-out'])
     for (const line of leftOutLines(leftOutFigures(kernel, values.data, samples, onProgress))) console.log(line)

@@ -2,18 +2,9 @@ import { ATTACK_MODEL_NAMES, type AttackModel, type Captured } from '../../src/c
 import { loadPeople, type Person, splitPeople } from '../../src/calibration/dataset.js'
 import { MEMORY_MODEL_NAMES, type Means, strangersOf } from '../../src/calibration/remembered-noise.js'
 import type { Kernel } from '../../src/scoring/kernel.js'
-import {
-  countEdits,
-  countLater,
-  countReuses,
-  countSincereCopies,
-  countUnindexed,
-  EDIT_BAR,
-  EDITS,
-  STRONGER_EDIT_BAR,
-  STRONGER_EDITS,
-  targetsOf,
-} from './edits.js'
+import { edited } from './attackers.js'
+import { countUnindexed } from './captures.js'
+import { EDITS, STRONGER_EDITS } from './edits.js'
 import {
   choosingForger,
   countForgeries,
@@ -28,6 +19,7 @@ import type { LeftOut } from './left-out.js'
 import { countPairs, countReplays, patternsOf, REPLAYS } from './replays.js'
 import { countSameWords, phraseTypists, sentenceTypists } from './same-words.js'
 import { countSincere, type Patterns, passphrases, pieces, type SincereCount, sentences } from './sincere.js'
+import { sessionsOf, targetsOf } from './targets.js'
 
 /** Percent of each attack model that may be accepted (T06 in docs/trust.md). */
 export const FORGERY_BARS: Readonly<Record<AttackModel, number>> = {
@@ -76,7 +68,7 @@ const choosingForgers = (population: Captured, strangers: Means['residuals']): [
 ]
 
 /** Upper end of a 95 % interval for a share, in percent (Wilson's score). */
-function upperPercent(count: number, of: number): number {
+export function upperPercent(count: number, of: number): number {
   const z2 = 1.96 ** 2
   const share = count / of
   const centre = share + z2 / (2 * of)
@@ -158,7 +150,7 @@ export function attackFigures(
     const { samples: n, ofReference, ofAnything } = countReplays(kernel, patterns.flat(), how, samples)
     lines.push(line(name, cell(ofReference, n), cell(ofAnything, n), `${bar}`, `${n}`, judged(ofAnything, n, bar)))
   }
-  lines.push(...editLines(kernel, untouched, samples, onProgress))
+  lines.push(...unindexedLines(kernel, untouched, samples, onProgress))
   lines.push('', line('sincere pairs', 'called a replay', 'marks alike', 'bar', 'pairs'))
   for (const [name, of] of [
     ['Aalto, untouched, 50 presses', patterns],
@@ -181,53 +173,25 @@ export function attackFigures(
   return lines
 }
 
-/** Edited copies that were authenticated, in percent, and sincere patterns that were called a copy. */
-function editLines(
+/** Edited copies that the replay index alone does not stop, in percent. */
+function unindexedLines(
   kernel: Kernel,
   people: readonly Person[],
   samples: number,
   onProgress: (message: string) => void,
 ): string[] {
-  const targets = targetsOf(people)
-  const lines = [
+  const targets = targetsOf(kernel, sessionsOf(people))
+  return [
     '',
-    line(
-      'edited copies, authenticated',
-      'of a sign-in',
-      'of a reference',
-      'bar',
-      'samples',
-      'not indexed',
-      'for another',
-    ),
-  ]
-  const bars = [
-    [EDIT_BAR, Object.entries(EDITS)],
-    [STRONGER_EDIT_BAR, Object.entries(STRONGER_EDITS)],
-  ] as const
-  for (const [bar, edits] of bars)
-    for (const [name, edit] of edits) {
+    line('edited copies, not stopped by the index', 'of the member', 'of another', '', 'samples'),
+    ...Object.entries({ ...EDITS, ...STRONGER_EDITS }).map(([name, edit]) => {
       onProgress(`edited copies: ${name}`)
-      const [seen, enrolled] = (['captures', 'enrolled'] as const).map((from) =>
-        countEdits(kernel, targets, [edit], from, samples),
+      const cells = (['the member', 'another'] as const).map((sender) =>
+        cell(countUnindexed(kernel, targets, edited([edit]), { samples, sender }), samples),
       )
-      if (seen === undefined || enrolled === undefined) continue
-      const worst = Math.max(seen.authenticated, enrolled.authenticated)
-      const cells = [seen, enrolled].map(({ authenticated, samples: n }) => cell(authenticated, n))
-      const unindexed = (['the member', 'another'] as const).map((sender) =>
-        cell(countUnindexed(kernel, targets, edit, samples, sender), samples),
-      )
-      const verdict = judged(worst, seen.samples, bar)
-      lines.push(line(name, ...cells, `${bar}`, `${seen.samples}`, ...unindexed, verdict))
-    }
-  const { mean, most } = countReuses(kernel, targets, 20)
-  lines.push(line('one capture 20 times, other pauses', `${mean.toFixed(2)} of 20`, `most ${most}`, '1'))
-  const { authenticated, copies, samples: n } = countLater(kernel, targets, samples)
-  lines.push(line("the owners' next patterns", cell(authenticated, n), `copies ${cell(copies, n)}`))
-  const patterns = people.map(({ sessions }) => [...sessions.values()].map((session) => session.slice(0, 50)))
-  const sincere = countSincereCopies(kernel, patterns)
-  lines.push(line('sincere, called a copy', cell(sincere.called, sincere.patterns), '', '0.1', `${sincere.patterns}`))
-  return lines
+      return line(name, ...cells, '', `${samples}`)
+    }),
+  ]
 }
 
 /** A table of `leftOutFigures`. */

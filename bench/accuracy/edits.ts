@@ -1,62 +1,34 @@
-import type { Person, Session } from '../../src/calibration/dataset.js'
-import { type Random, seededRandom } from '../../src/calibration/random.js'
-import type { Kernel } from '../../src/scoring/kernel.js'
-import { BOT_LIKELIHOOD, isCopy, REPLAY_DISTANCE_MS } from '../../src/scoring/score.js'
-import { confirmed, sketchOf } from '../../src/scoring/sketch.js'
-import { sampleOf, within } from './forgeries.js'
-import { isReplay, type Sender } from './replays.js'
+import { normal, type Random, shuffled } from '../../src/calibration/random.js'
+import { type Durations, type Edit, fromPresses, mapped, pressesOf, wordsOf } from './durations.js'
 
-const SEED = 13
-const THRESHOLD = 0.5
-const PRESSES_MAX = 50
-
-/** A pattern as durations: holds, and intervals from the previous press (0 at the first), ms. */
-interface Durations {
-  readonly keys: readonly number[]
-  readonly holds: readonly number[]
-  readonly intervals: readonly number[]
-}
-
-type Edit = (pattern: Durations, random: Random) => Durations
-
-/** Changes of a captured pattern that an attacker may try, one at a time. */
+/** Changes of a captured pattern that an attacker may try, one at a time: edits that keep most of its times. */
 export const EDITS = {
   'one pause longer by 60 to 500 ms': (pattern, random) => {
     const at = 1 + Math.floor(random() * (pattern.keys.length - 1))
-    return withIntervals(pattern, (ms, i) => (i === at ? ms + 60 + 440 * random() : ms))
+    return mapped(pattern, (ms, i, which) => (which === 'interval' && i === at ? ms + 60 + 440 * random() : ms))
   },
   'one key dropped': (pattern, random) => dropped(pattern, 1, random),
   'three keys dropped': (pattern, random) => dropped(pattern, 3, random),
   'halves scaled by +3 and -3 %': (pattern) => {
     const half = pattern.keys.length / 2
-    return scaled(pattern, (i) => (i < half ? 1.03 : 0.97))
+    return mapped(pattern, (ms, i) => ms * (i < half ? 1.03 : 0.97))
   },
-  'smooth warp of 4 %': (pattern, random) => {
-    const [phase, period] = [2 * Math.PI * random(), 15 + 20 * random()]
-    return scaled(pattern, (i) => 1 + 0.04 * Math.SQRT2 * Math.sin((2 * Math.PI * i) / period + phase))
-  },
-  'each time stretched by its own 6 %': (pattern, random) => ({
-    ...pattern,
-    holds: pattern.holds.map((ms) => ms * (1 + 0.06 * (2 * random() - 1))),
-    intervals: pattern.intervals.map((ms) => ms * (1 + 0.06 * (2 * random() - 1))),
-  }),
+  'smooth warp of 4 %': (pattern, random) => warped(pattern, 0.04, random),
+  'each time stretched by its own 6 %': (pattern, random) =>
+    mapped(pattern, (ms) => ms * (1 + 0.06 * (2 * random() - 1))),
   'scaled by one factor, 0.93 to 1.07': (pattern, random) => {
     const factor = 0.93 + 0.14 * random()
-    return scaled(pattern, () => factor)
+    return mapped(pattern, (ms) => factor * ms)
   },
   'scaled by one factor, 0.8 to 1.25': (pattern, random) => {
     const factor = 0.8 * (1.25 / 0.8) ** random()
-    return scaled(pattern, () => factor)
+    return mapped(pattern, (ms) => factor * ms)
   },
   'jitter 4 ms': (pattern, random) => jittered(pattern, 4, random),
-  'halves swapped': ({ keys, holds, intervals }) => {
-    const half = keys.length >> 1
-    const swap = <T>(all: readonly T[]): T[] => [...all.slice(half), ...all.slice(0, half)]
-    return {
-      keys: swap(keys),
-      holds: swap(holds),
-      intervals: swap(intervals).map((ms, i) => (i === 0 ? 0 : ms || 200)),
-    }
+  'halves swapped': (pattern) => {
+    const presses = pressesOf(pattern)
+    const half = presses.length >> 1
+    return fromPresses([...presses.slice(half), ...presses.slice(0, half)])
   },
 } as const satisfies Record<string, Edit>
 
@@ -75,16 +47,63 @@ export const STRONGER_EDITS = {
 
 export const STRONGER_EDIT_BAR = 10
 
-const withIntervals = (pattern: Durations, change: (ms: number, i: number) => number): Durations => ({
-  ...pattern,
-  intervals: pattern.intervals.map(change),
-})
+const eitherWay =
+  (share: number): Edit =>
+  (pattern, random) =>
+    mapped(pattern, (ms) => ms * (random() < 0.5 ? 1 - share : 1 + share))
+const noisy =
+  (deviation: number): Edit =>
+  (pattern, random) =>
+    mapped(pattern, (ms) => ms * Math.exp(deviation * normal(random)))
+const shaken =
+  (ms: number): Edit =>
+  (pattern, random) =>
+    jittered(pattern, ms, random)
+/** An edit of the holds alone, or of the intervals alone. */
+const only =
+  (which: 'holds' | 'intervals', edit: Edit): Edit =>
+  (pattern, random) => ({ ...pattern, [which]: edit(pattern, random)[which] })
 
-const scaled = ({ keys, holds, intervals }: Durations, factor: (i: number) => number): Durations => ({
-  keys,
-  holds: holds.map((ms, i) => ms * factor(i)),
-  intervals: intervals.map((ms, i) => ms * factor(i)),
-})
+/** Edits that move every time beyond a tolerance and keep the person's rhythm. */
+export const MOVING_EDITS = {
+  'x 0.89 or 1.11 at random': eitherWay(0.11),
+  'x 0.85 or 1.15 at random': eitherWay(0.15),
+  'noise 0.08': noisy(0.08),
+  'noise 0.10': noisy(0.1),
+  'noise 0.12': noisy(0.12),
+  'noise 0.15': noisy(0.15),
+  'noise 0.20': noisy(0.2),
+  'jitter 12 ms': shaken(12),
+  'jitter 16 ms': shaken(16),
+  'jitter 25 ms': shaken(25),
+  'jitter 40 ms': shaken(40),
+  'stretched by key, 0.12': (pattern, random) => stretched(pattern, 0.12, (i) => pattern.keys[i] ?? 0, random),
+  'stretched by key pair, 0.12': (pattern, random) =>
+    stretched(pattern, 0.12, (i) => 128 * (pattern.keys[i - 1] ?? 0) + (pattern.keys[i] ?? 0), random),
+  'keys relabelled': (pattern, random) => relabelled(pattern, 1, random),
+  'a third of the keys relabelled': (pattern, random) => relabelled(pattern, 1 / 3, random),
+  'words shuffled': (pattern, random) => fromPresses(shuffled(wordsOf(pattern), random).flat()),
+  'keys relabelled, words shuffled': (pattern, random) =>
+    relabelled(fromPresses(shuffled(wordsOf(pattern), random).flat()), 1, random),
+  'smooth warp of 10 %': (pattern, random) => warped(pattern, 0.1, random),
+  'smooth warp of 20 %': (pattern, random) => warped(pattern, 0.2, random),
+  'power 0.8 about the mean': (pattern) => raised(pattern, 0.8),
+  'power 1.25 about the mean': (pattern) => raised(pattern, 1.25),
+  'holds alone x 0.89 or 1.11': only('holds', eitherWay(0.11)),
+  'intervals alone x 0.89 or 1.11': only('intervals', eitherWay(0.11)),
+  'noise 0.20 on the holds alone': only('holds', noisy(0.2)),
+  'noise 0.20 on the intervals alone': only('intervals', noisy(0.2)),
+  'noise 0.15 with memory 0.5': (pattern, random) => remembering(pattern, 0.15, 0.5, random),
+  'noise 0.15 with memory 0.9': (pattern, random) => remembering(pattern, 0.15, 0.9, random),
+} as const satisfies Record<string, Edit>
+
+/** Noise that hides the copy also hides the owner. */
+export const DROWNING_EDITS = {
+  'noise 0.30': noisy(0.3),
+  'noise 0.40': noisy(0.4),
+} as const satisfies Record<string, Edit>
+
+export const DROWNING_EDIT_BAR = 5
 
 /** Every press and release moved by up to `ms`. */
 function jittered({ keys, holds, intervals }: Durations, ms: number, random: Random): Durations {
@@ -109,152 +128,46 @@ function dropped(pattern: Durations, n: number, random: Random): Durations {
   return dropped({ keys: without(keys), holds: without(holds), intervals: without(joined) }, n - 1, random)
 }
 
-const durationsOf = (session: Session): Durations => ({
-  keys: session.map(({ key }) => key),
-  holds: session.map(({ pressMs, releaseMs }) => releaseMs - pressMs),
-  intervals: session.map(({ pressMs }, i) => (i === 0 ? 0 : pressMs - (session[i - 1]?.pressMs ?? 0))),
-})
+function warped(pattern: Durations, depth: number, random: Random): Durations {
+  const [phase, period] = [2 * Math.PI * random(), 15 + 20 * random()]
+  return mapped(pattern, (ms, i) => ms * (1 + depth * Math.SQRT2 * Math.sin((2 * Math.PI * i) / period + phase)))
+}
 
-function sessionOf({ keys, holds, intervals }: Durations): Session {
-  let pressMs = 0
-  return keys.map((key, i) => {
-    pressMs += intervals[i] ?? 0
-    return { key, pressMs, releaseMs: pressMs + (holds[i] ?? 0) }
+/** One factor for each group of presses, holds and intervals apart. */
+function stretched(pattern: Durations, deviation: number, groupOf: (i: number) => number, random: Random): Durations {
+  const factors = new Map<string, number>()
+  return mapped(pattern, (ms, i, which) => {
+    const group = `${which} ${groupOf(i)}`
+    const factor = factors.get(group) ?? Math.exp(deviation * normal(random))
+    factors.set(group, factor)
+    return factor * ms
   })
 }
 
-/** A person under attack: five references, five patterns tested since, captures among those that the service has seen, and sincere patterns to come. */
-interface Target {
-  readonly references: readonly Uint8Array[]
-  readonly known: readonly Uint8Array[]
-  readonly captures: readonly Session[]
-  readonly enrolled: readonly Session[]
-  readonly later: readonly Session[]
-}
+const LETTERS = 26
 
-/** Sessions 0 to 4 are enrolled, 5 to 9 tested, of which the last two are captured; 10 to 14 come later. */
-export function targetsOf(people: readonly Person[]): Target[] {
-  return people.flatMap(({ sessions }) => {
-    const all = [...sessions.values()].map((session) => session.slice(0, PRESSES_MAX)).filter((one) => within(one))
-    if (all.length < 12) return []
-    const [enrolled, tested] = [all.slice(0, 5), all.slice(5, 10)]
-    const known = [...enrolled, ...tested].map((one) => confirmed(sketchOf(sampleOf(one))))
-    const references = enrolled.map(sampleOf)
-    return [{ references, known, captures: tested.slice(3), enrolled, later: all.slice(10) }]
-  })
-}
-
-/** Patterns sent, called a copy, and authenticated. */
-interface EditCount {
-  readonly samples: number
-  readonly copies: number
-  readonly authenticated: number
-}
-
-/** `samples` patterns that `make` draws, each scored against its target's references and known patterns. */
-function count(
-  kernel: Kernel,
-  targets: readonly Target[],
-  samples: number,
-  make: (target: Target, i: number) => Session,
-): EditCount {
-  let [made, copies, authenticated] = [0, 0, 0]
-  const each = Math.ceil(samples / targets.length)
-  for (const target of targets) {
-    target.references.forEach((reference, i) => {
-      kernel.read(i + 1, reference)
-    })
-    for (let i = 0; i < each && made < samples; i++) {
-      const session = make(target, i)
-      if (!within(session)) continue
-      made++
-      const sample = sampleOf(session)
-      kernel.read(0, sample)
-      const { botLikelihood, confidence, replayDistanceMs } = kernel.scoreRead(target.references.length)
-      const copy = isCopy(kernel.repeats(sketchOf(sample), target.known))
-      if (copy) copies++
-      if (
-        !copy &&
-        botLikelihood <= BOT_LIKELIHOOD &&
-        replayDistanceMs >= REPLAY_DISTANCE_MS &&
-        (confidence ?? 0) >= THRESHOLD
-      )
-        authenticated++
-    }
-  }
-  return { samples: made, copies, authenticated }
-}
-
-const of = (sessions: readonly Session[], i: number): Session => sessions[i % sessions.length] ?? []
-
-/** Edited copies of captured sign-ins, or of the enrolled references (`from`). */
-export function countEdits(
-  kernel: Kernel,
-  targets: readonly Target[],
-  edits: readonly Edit[],
-  from: 'captures' | 'enrolled',
-  samples: number,
-): EditCount {
-  const random = seededRandom(SEED)
-  return count(kernel, targets, samples, (target, i) =>
-    sessionOf(edits.reduce((pattern, edit) => edit(pattern, random), durationsOf(of(target[from], i)))),
+/** The same times under other letters: one permutation of the alphabet, for `share` of the presses. */
+function relabelled(pattern: Durations, share: number, random: Random): Durations {
+  const letters = shuffled(
+    Array.from({ length: LETTERS }, (_, i) => i + 1),
+    random,
   )
+  return { ...pattern, keys: pattern.keys.map((key) => (random() < share ? (letters[key - 1] ?? key) : key)) }
 }
 
-/** Edited copies of captures, sent after 48 later patterns or by another member: how many the replay index alone does not stop. */
-export function countUnindexed(
-  kernel: Kernel,
-  targets: readonly Target[],
-  edit: Edit,
-  samples: number,
-  sender: Sender,
-): number {
-  const random = seededRandom(SEED)
-  let missed = 0
-  for (let i = 0; i < samples; i++) {
-    const capture = of(targets[i % targets.length]?.captures ?? [], i)
-    if (!isReplay(kernel, capture, sessionOf(edit(durationsOf(capture), random)), sender)) missed++
-  }
-  return missed
+/** Logarithms about their mean times a factor: the order of the times stays, their spread changes. */
+function raised(pattern: Durations, power: number): Durations {
+  const centreOf = (all: readonly number[]): number =>
+    Math.exp(all.reduce((sum, ms) => sum + Math.log(Math.max(1, ms)), 0) / all.length)
+  const centre = { hold: centreOf(pattern.holds), interval: centreOf(pattern.intervals.slice(1)) }
+  return mapped(pattern, (ms, _, which) => centre[which] * (ms / centre[which]) ** power)
 }
 
-/** The owners' own later patterns. */
-export const countLater = (kernel: Kernel, targets: readonly Target[], samples: number): EditCount =>
-  count(kernel, targets, samples, ({ later }, i) => of(later, i))
-
-/** One capture sent `reuses` times with a longer pause at another place each time; each is known afterwards. Patterns authenticated, mean and most a target. */
-export function countReuses(
-  kernel: Kernel,
-  targets: readonly Target[],
-  reuses: number,
-): { mean: number; most: number } {
-  const random = seededRandom(SEED)
-  const counts = targets.map((target) => {
-    let known = target.known
-    let authenticated = 0
-    for (let i = 0; i < reuses; i++) {
-      const session = sessionOf(EDITS['one pause longer by 60 to 500 ms'](durationsOf(of(target.captures, 0)), random))
-      authenticated += count(kernel, [{ ...target, known }], 1, () => session).authenticated
-      known = [...known, sketchOf(sampleOf(session))]
-    }
-    return authenticated
+/** Log-normal noise that depends on the noise of the press before. */
+function remembering(pattern: Durations, deviation: number, memory: number, random: Random): Durations {
+  const kept = { hold: normal(random), interval: normal(random) }
+  return mapped(pattern, (ms, _, which) => {
+    kept[which] = memory * kept[which] + Math.sqrt(1 - memory ** 2) * normal(random)
+    return ms * Math.exp(deviation * kept[which])
   })
-  return { mean: counts.reduce((sum, n) => sum + n, 0) / counts.length, most: Math.max(...counts) }
-}
-
-/** Patterns of one person in order, each compared with up to 48 before it: how many are called a copy. */
-export function countSincereCopies(
-  kernel: Kernel,
-  people: readonly (readonly Session[])[],
-): { patterns: number; called: number } {
-  let [patterns, called] = [0, 0]
-  for (const sessions of people) {
-    const sketches = sessions.map((session) => confirmed(sketchOf(sampleOf(session))))
-    for (let i = 5; i < sketches.length; i++) {
-      patterns++
-      const known = sketches.slice(Math.max(0, i - 48), i)
-      if (isCopy(kernel.repeats(sketchOf(sampleOf(sessions[i] ?? [])), known))) called++
-    }
-  }
-  return { patterns, called }
 }

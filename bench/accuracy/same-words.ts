@@ -30,7 +30,8 @@ interface SameWordsCount {
   readonly resembling: number
 }
 
-const joined = (sessions: readonly Session[]): Session => {
+/** Sessions as one, with a pause between them. */
+export const joined = (sessions: readonly Session[]): Session => {
   let at = 0
   return sessions.flatMap((session) => {
     const shift = at - (session[0]?.pressMs ?? 0)

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import type { KeyPress } from '../domain/key-press.js'
 import { keyOfKeyCode, keyOfName } from '../domain/key-table.js'
+import { seededRandom } from './random.js'
 
 export type Session = readonly KeyPress[]
 
@@ -17,14 +18,17 @@ export const DATA_SETS = {
   aalto: { file: 'aalto_desktop.tsv.gz', keys: 'codes' },
   nislab: { file: 'greyc_nislab.tsv.gz', keys: 'names' },
   monacoFree: { file: 'monaco_free_text.tsv.gz', keys: 'names' },
+  klicke: { file: 'klicke_essays.tsv.gz', keys: 'names' },
+  gradtype: { file: 'gradtype_sentences.tsv.gz', keys: 'names' },
 } as const
 export type DataSet = keyof typeof DATA_SETS
 
 /**
  * Reads a gzipped TSV (`user session seq key press release`, a line per key press in press order, ms) from a folder.
- * People are sorted by number. Throws an error with the remedy if the folder or file is missing or empty.
+ * People are sorted by number. Throws an error with the remedy if the folder or file is missing or empty. `wanted`: numbers of
+ * the people to read; all by default.
  */
-export function loadPeople(folder: string, dataSet: DataSet): Person[] {
+export function loadPeople(folder: string, dataSet: DataSet, wanted = (_person: number): boolean => true): Person[] {
   const { file, keys } = DATA_SETS[dataSet]
   const path = join(folder, file)
   if (!existsSync(folder)) throw new Error(`no folder ${folder}: --data wants the folder that holds the open data sets`)
@@ -33,6 +37,7 @@ export function loadPeople(folder: string, dataSet: DataSet): Person[] {
   const keyOf = keys === 'codes' ? (text: string) => keyOfKeyCode(Number(text)) : keyOfName
   const people = new Map<number, Map<string, KeyPress[]>>()
   for (const line of gunzipSync(readFileSync(path)).toString().split('\n').slice(1)) {
+    if (!wanted(Number.parseInt(line, 10))) continue
     const [user, session, , key, press, release] = line.split('\t')
     if (session === undefined || key === undefined) continue
     const sessions = people.get(Number(user)) ?? new Map<string, KeyPress[]>()
@@ -55,3 +60,6 @@ export function splitPeople<T>(people: readonly T[]): {
 } {
   return { fitting: people.slice(0, FITTING_PEOPLE), untouched: people.slice(FITTING_PEOPLE) }
 }
+
+/** A half of KLiCKe's people, drawn by number: only used for reports, even if a model is fitted on the other half. */
+export const isUntouchedWriter = (person: number): boolean => seededRandom(person)() < 0.5

@@ -1,21 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { edited } from '../../bench/accuracy/attackers.js'
 import { FORGERY_BARS, MEMORY_BAR, PAIRS_BAR, SINCERE_BAR, withinBounds } from '../../bench/accuracy/attacks.js'
-import {
-  countEdits,
-  countReuses,
-  countSincereCopies,
-  countUnindexed,
-  EDIT_BAR,
-  EDITS,
-  STRONGER_EDIT_BAR,
-  STRONGER_EDITS,
-  targetsOf,
-} from '../../bench/accuracy/edits.js'
+import { countAttack, countInOrder, countReuses, countUnindexed } from '../../bench/accuracy/captures.js'
+import type { Edit } from '../../bench/accuracy/durations.js'
+import { EDIT_BAR, EDITS, STRONGER_EDIT_BAR, STRONGER_EDITS } from '../../bench/accuracy/edits.js'
 import { countForgeries, forgerOf, populationOf, rememberingForger, victimsOf } from '../../bench/accuracy/forgeries.js'
 import { countPairs, countReplays, patternsOf, REPLAYS } from '../../bench/accuracy/replays.js'
 import { countSameWords, phraseTypists, sentenceTypists } from '../../bench/accuracy/same-words.js'
 import { countSincere, passphrases, pieces, type SincereCount, sentences } from '../../bench/accuracy/sincere.js'
+import { sessionsOf, targetsOf } from '../../bench/accuracy/targets.js'
 import { ATTACK_MODEL_NAMES, type AttackModel } from '../../src/calibration/attack-models.js'
 import { loadPeople, splitPeople } from '../../src/calibration/dataset.js'
 import { MEMORY_MODEL_NAMES, type MemoryModel, strangersOf } from '../../src/calibration/remembered-noise.js'
@@ -83,13 +77,13 @@ describe.skipIf(skipped)(title, { timeout: 1_200_000 }, () => {
     },
   )
 
-  const targets = targetsOf(aalto.untouched)
-  type Edits = Parameters<typeof countEdits>[2]
+  const targets = targetsOf(kernel, sessionsOf(aalto.untouched))
+  type Edits = readonly Edit[]
   /** Reports one figure: the edits with the highest share of authenticated copies. */
   const worstOf = (what: string, all: readonly (readonly [string, Edits])[], samples: number, bar: number) => {
     const counted = all.flatMap(([name, edits]) =>
       (['captures', 'enrolled'] as const).map((from) => {
-        const { authenticated, samples: n } = countEdits(kernel, targets, edits, from, samples)
+        const { authenticated, samples: n } = countAttack(kernel, targets, edited(edits), { samples, from })
         return { percent: (100 * authenticated) / n, n, name }
       }),
     )
@@ -118,22 +112,24 @@ describe.skipIf(skipped)(title, { timeout: 1_200_000 }, () => {
 
   it('finds at least 60 % of the edited copies of each kind by the replay index alone', () => {
     const shares = single.map(
-      ([, edit]) => (100 * countUnindexed(kernel, targets, edit, targets.length, 'the member')) / targets.length,
+      ([, edit]) =>
+        (100 * countUnindexed(kernel, targets, edited([edit]), { samples: targets.length, sender: 'the member' })) /
+        targets.length,
     )
     const worst = Math.max(...shares)
     figure('T05', `${worst.toFixed(0)} % of edited copies unknown to the index alone, at worst`, '40 %', worst <= 40)
   })
 
   it('authenticates at most one of 20 uses of a capture', () => {
-    const { mean, most } = countReuses(kernel, LONG ? targets : targets.slice(0, 40), 20)
+    const pause = edited([EDITS['one pause longer by 60 to 500 ms']])
+    const { mean, most } = countReuses(kernel, LONG ? targets : targets.slice(0, 40), pause, 20)
     figure('T05', `${mean.toFixed(2)} of 20 uses of a capture authenticated, ${most} at most`, '1', most <= 1)
   })
 
   it('classifies at most one sincere pattern in 1,000 as a copy of one of the 48 patterns before it', () => {
-    const texts = aalto.untouched.map(({ sessions }) => [...sessions.values()].map((session) => session.slice(0, 50)))
     const typists = [...passphrases(nislab, 'h1'), ...passphrases(nislab, 'h2')]
-    const { called, patterns } = countSincereCopies(kernel, [...texts, ...typists])
-    const percent = (100 * called) / patterns
+    const { copies, patterns } = countInOrder(kernel, [...sessionsOf(aalto.untouched), ...typists])
+    const percent = (100 * copies) / patterns
     figure('T05', `${percent.toFixed(3)} % of ${patterns} sincere patterns called a copy`, '0.1 %', percent <= 0.1)
   })
 
