@@ -1,6 +1,6 @@
 import { synthesize } from '../../src/calibration/attack-models.js'
 import { type Random, shuffled } from '../../src/calibration/random.js'
-import { forgeWithMemory, type MemoryModel } from '../../src/calibration/remembered-noise.js'
+import { type CaptureModel, forgeWithMemory, type MemoryModel } from '../../src/calibration/remembered-noise.js'
 import { type Attacker, judge } from './captures.js'
 import {
   type Durations,
@@ -45,19 +45,32 @@ const oneOf = <T>(all: readonly T[], random: Random): T | undefined => all[Math.
 const CONTEXT = [-1, 1, -2]
 
 /**
- * Presses of the same key in the same context: the key before, and of those with `depth` 3 also the next key and the one before the
- * previous as far as any press has them. Empty if no pattern has the key.
+ * Presses of the same key in the same context: after the same key, and with `depth` 3 also those of them that agree in the next key and
+ * the one before the previous, as far as any does. Empty if no pattern has the key.
  */
 function nearest(patterns: readonly Durations[], keys: readonly number[], i: number, depth = 1): Press[] {
-  let found: readonly (readonly [Durations, number])[] = patterns.flatMap((pattern) =>
-    pattern.keys.flatMap((key, at) => (at > 0 && key === keys[i] ? [[pattern, at] as const] : [])),
-  )
+  const key = keys[i] ?? 0
+  let found = patterns.flatMap((pattern) => (placesOf(pattern).get(key) ?? []).map((at) => [pattern, at] as const))
   for (const offset of CONTEXT.slice(0, depth)) {
     const alike = found.filter(([pattern, at]) => pattern.keys[at + offset] === keys[i + offset])
     if (alike.length === 0) break
     found = alike
   }
   return found.map(([pattern, at]) => pressAt(pattern, at))
+}
+
+const places = new WeakMap<Durations, ReadonlyMap<number, readonly number[]>>()
+
+/** Places of each key in a pattern without the first press, kept while the pattern is. */
+function placesOf(pattern: Durations): ReadonlyMap<number, readonly number[]> {
+  const kept = places.get(pattern)
+  if (kept !== undefined) return kept
+  const found = new Map<number, number[]>()
+  pattern.keys.forEach((key, at) => {
+    if (at > 0) found.set(key, [...(found.get(key) ?? []), at])
+  })
+  places.set(pattern, found)
+  return found
 }
 
 /** One capture, edited. */
@@ -99,14 +112,8 @@ const geometricMean = joining((a, b) => ({
 const alternatingWords: Attacker = (attempt) => {
   const { stolen, keys, random } = attempt
   const [a, b] = stolen.slice(0, 2).map((one) => byPair(one, keys, random))
-  let at = 0
   const fromSecond = wordsOf(orNone(a)).flatMap((word, i) => word.map(() => i % 2 === 1))
-  return fromPresses(
-    fromSecond.map((second) => {
-      const press = pressAt(orNone(second ? b : a), at++)
-      return press
-    }),
-  )
+  return fromPresses(fromSecond.map((second, at) => pressAt(orNone(second ? b : a), at)))
 }
 
 export const TWO_CAPTURES = {
@@ -119,17 +126,20 @@ export const TWO_CAPTURES = {
   'geometric mean, noise 0.08': then(geometricMean, MOVING_EDITS['noise 0.08']),
 } as const satisfies Record<string, Attacker>
 
-/** Each press from any capture that has its context. */
+/** Each press from any capture that has its context; the capture with the typed text itself is left out. */
 const spliced =
   (depth: number): Attacker =>
-  ({ stolen, keys, random }) =>
-    fromPresses(
-      keys.map((key, i) => ({
-        ...(oneOf(nearest(stolen, keys, i, depth), random) ??
-          pressAt(orNone(stolen[0]), placeOf(i, stolen[0]?.keys.length ?? 0))),
-        key,
+  ({ stolen, keys, random }) => {
+    const [first, ...others] = stolen
+    const from = same(orNone(first).keys, keys) ? others : stolen
+    const own = byPair(orNone(first), keys, random)
+    return fromPresses(
+      pressesOf(own).map((press, i) => ({
+        ...(oneOf(nearest(from, keys, i, depth), random) ?? press),
+        key: press.key,
       })),
     )
+  }
 
 const PRESSES = 50
 
@@ -165,6 +175,7 @@ export const EIGHT_CAPTURES_SPLICED = {
 } as const satisfies Record<string, Attacker>
 
 const GRID_MS = 0.1
+/** The forgers of `src/calibration` use only the keys of a text. */
 const textOf = (keys: readonly number[]) => sessionOf({ keys, holds: keys.map(() => 1), intervals: keys.map(() => 2) })
 
 function drawnBy(model: Parameters<typeof synthesize>[0]): Attacker {
@@ -172,7 +183,7 @@ function drawnBy(model: Parameters<typeof synthesize>[0]): Attacker {
 }
 
 const remembered =
-  (model: MemoryModel): Attacker =>
+  (model: MemoryModel | CaptureModel): Attacker =>
   ({ loot, keys, random }) =>
     durationsOf(forgeWithMemory(model, textOf(keys), loot.means(), [], GRID_MS, random))
 
@@ -196,14 +207,19 @@ const bestOf =
 export const EIGHT_CAPTURES_SYNTHESIZED = {
   'Gaussian by key pair': drawnBy('S6pairGaussian'),
   'log-normal by key pair': drawnBy('S6pairLognormal'),
+  'kernel density with copula': remembered('S8kernelDensity'),
+  'kernel density on shrunk means': remembered('S8kernelDensityShrunk'),
   'residuals with memory': remembered('S7joint'),
-  'residual blocks on means by key pair': remembered('S7ownBlocks12'),
   'residuals with memory on shrunk means': remembered('S7shrunk'),
+  'residual blocks of 6 on means by key pair': remembered('S8blocks6'),
+  'own residuals on shrunk means': remembered('S8shrunkSession'),
+  'own residuals, half of them redrawn': remembered('S8halfRedrawn'),
 } as const satisfies Record<string, Attacker>
 
 /** Attackers who have this repository's model and choose by the profile that their loot makes. */
 export const BEST_OF_48 = {
-  'best of 48: shrunk means': bestOf(remembered('S7shrunk')),
+  'best of 48: own residuals on shrunk means': bestOf(remembered('S8shrunkSession')),
+  'best of 48: kernel density': bestOf(remembered('S8kernelDensity')),
   'best of 48: spliced by press': bestOf(spliced(1)),
   'best of 48: one pattern, noise 0.15': bestOf(edited([MOVING_EDITS['noise 0.15']])),
 } as const satisfies Record<string, Attacker>

@@ -1,4 +1,4 @@
-import { isUntouchedWriter, loadPeople, splitPeople } from '../../src/calibration/dataset.js'
+import { isUntouchedWriter, loadPeople, type Person, type Session, splitPeople } from '../../src/calibration/dataset.js'
 import type { Kernel } from '../../src/scoring/kernel.js'
 import {
   BEST_OF_48,
@@ -13,7 +13,16 @@ import {
 import { upperPercent } from './attacks.js'
 import { type Attacker, type Count, countAttack, countInOrder, countLater, countReuses, type Text } from './captures.js'
 import type { Edit } from './durations.js'
-import { DROWNING_EDIT_BAR, DROWNING_EDITS, EDIT_BAR, EDITS, MOVING_EDITS, STRONGER_EDITS } from './edits.js'
+import {
+  AIMED_EDITS,
+  DROWNING_EDIT_BAR,
+  DROWNING_EDITS,
+  EDIT_BAR,
+  EDITS,
+  MISPLACING_EDITS,
+  MOVING_EDITS,
+  STRONGER_EDITS,
+} from './edits.js'
 import { countSameWords, phraseTypists, sentenceTypists } from './same-words.js'
 import { passphrases } from './sincere.js'
 import { joinedPhrases, sessionsOf, type Target, targetsOf } from './targets.js'
@@ -27,6 +36,7 @@ const CAPTURES_OF_EIGHT = 8
 interface Column {
   readonly name: string
   readonly targets: readonly Target[]
+  readonly oneText: boolean
 }
 
 /** Attackers with a bar, percent authenticated. */
@@ -49,17 +59,17 @@ const rowsOf = (attackers: Readonly<Record<string, Attacker>>, bar: number): Row
   Object.entries(attackers).map(([name, attacker]) => ({ name, attacker, bar }))
 
 const ONE_CAPTURE: readonly (readonly [name: string, edit: Edit, bar: number])[] = [
-  ...[EDITS, STRONGER_EDITS, MOVING_EDITS].flatMap((edits) =>
+  ...[EDITS, STRONGER_EDITS, MOVING_EDITS, MISPLACING_EDITS].flatMap((edits) =>
     Object.entries(edits).map(([name, edit]) => [name, edit, EDIT_BAR] as const),
   ),
   ...Object.entries(DROWNING_EDITS).map(([name, edit]) => [name, edit, DROWNING_EDIT_BAR] as const),
 ]
 
 const unchanged: Edit = (pattern) => pattern
-/** Edits of a capture that is carried to demanded words. */
+/** Edits of a capture that is carried to demanded words: those that leave the keys alone. */
 const CARRIED: Readonly<Record<string, Edit>> = { unchanged, ...MOVING_EDITS, ...DROWNING_EDITS }
-const carried = (carry: typeof byPair): Row[] =>
-  rowsOf(Object.fromEntries(Object.entries(CARRIED).map(([name, edit]) => [name, edited([edit], carry)])), 3)
+const editedBy = (edits: Readonly<Record<string, Edit>>, bar: number, carry = byPair): Row[] =>
+  Object.entries(edits).map(([name, edit]) => ({ name, attacker: edited([edit], carry), bar }))
 
 const SECTIONS: readonly Section[] = [
   {
@@ -67,6 +77,7 @@ const SECTIONS: readonly Section[] = [
     rows: ONE_CAPTURE.map(([name, edit, bar]) => ({ name, attacker: edited([edit]), bar })),
     captures: 1,
   },
+  { title: 'one capture, edits beside the list', rows: editedBy(AIMED_EDITS, EDIT_BAR), captures: 1 },
   { title: 'two captures', rows: rowsOf(TWO_CAPTURES, 5), captures: 2 },
   { title: 'eight captures, spliced', rows: rowsOf(EIGHT_CAPTURES_SPLICED, 15), captures: 8 },
   {
@@ -81,9 +92,14 @@ const SECTIONS: readonly Section[] = [
     from: 'enrolled',
     captures: 5,
   },
-  { title: 'words demanded, one capture by position', rows: carried(byPosition), text: 'demanded', captures: 1 },
-  { title: 'words demanded, one capture by key pair', rows: carried(byPair), text: 'demanded', captures: 1 },
-  { title: 'words demanded, two captures', rows: rowsOf(TWO_CAPTURES, 15), text: 'demanded', captures: 2 },
+  {
+    title: 'words demanded, one capture by position',
+    rows: editedBy(CARRIED, 3, byPosition),
+    text: 'demanded',
+    captures: 1,
+  },
+  { title: 'words demanded, one capture by key pair', rows: editedBy(CARRIED, 3), text: 'demanded', captures: 1 },
+  { title: 'words demanded, two captures', rows: rowsOf(TWO_CAPTURES, 5), text: 'demanded', captures: 2 },
   {
     title: 'words demanded, eight captures',
     rows: [EIGHT_CAPTURES_SPLICED, EIGHT_CAPTURES_SYNTHESIZED, BEST_OF_48]
@@ -103,8 +119,8 @@ const countCell = ({ samples, authenticated, copies, bots }: Count): string =>
   `${shareCell(authenticated, samples)}, ${percent(copies, samples)}, ${percent(bots, samples)}`
 const line = (name: string, cells: readonly string[], ...rest: readonly string[]): string =>
   [name.padEnd(NAME_WIDTH), ...cells.map((cell) => cell.padEnd(CELL_WIDTH)), ...rest].join('').trimEnd()
-const misses = (counts: readonly Count[], bar: number): boolean =>
-  counts.some(({ authenticated, samples }) => (100 * authenticated) / samples > bar)
+const misses = ({ authenticated, samples }: Count, bar: number): boolean => (100 * authenticated) / samples > bar
+const judged = (bar: number | string, missed: boolean): string[] => [`${bar}`.padEnd(5), missed ? 'missed' : '']
 
 interface Options {
   readonly kernel: Kernel
@@ -115,7 +131,9 @@ interface Options {
 }
 
 export function captureFigures({ kernel, data, samples, print, onProgress }: Options): void {
-  const columns = columnsOf(kernel, data, onProgress)
+  onProgress('reading the data')
+  const people = readPeople(data, samples)
+  const columns = columnsOf(kernel, people)
   print('authenticated in percent [upper end of the 95 % interval], called a copy, called a bot')
   const heads = columns.map(({ name, targets }) => `${name}, ${targets.length} people`)
   print(line('', heads, 'bar'))
@@ -126,35 +144,57 @@ export function captureFigures({ kernel, data, samples, print, onProgress }: Opt
     print(section.title)
     for (const { name, attacker, bar } of section.rows) {
       onProgress(`${section.title}: ${name}`)
-      const counts = columns.map(({ targets }) =>
-        enough(targets, section.captures) ? countAttack(kernel, targets, attacker, { samples, ...section }) : null,
+      const counts = columns.map((column) =>
+        suits(column, section) ? countAttack(kernel, column.targets, attacker, { samples, ...section }) : null,
       )
       const cells = counts.map((count) => (count === null ? '-' : countCell(count)))
-      const missed = misses(
-        counts.filter((count) => count !== null),
-        bar,
-      )
-      print(line(`  ${name}`, cells, `${bar}`.padEnd(5), missed ? 'missed' : ''))
+      const missed = counts.some((count) => count !== null && misses(count, bar))
+      print(line(`  ${name}`, cells, ...judged(bar, missed)))
     }
-    if (section.captures === 1 && section.text === undefined)
-      for (const one of [pairLines, reuseLines]) for (const each of one(kernel, columns, samples)) print(each)
+    if (section !== SECTIONS[0]) continue
+    onProgress('each two edits together')
+    for (const each of pairLines(kernel, columns, samples)) print(each)
+    onProgress(`one capture ${USES} times`)
+    for (const each of reuseLines(kernel, columns, samples)) print(each)
   }
-  for (const each of sincereLines({ kernel, data, samples, onProgress })) print(each)
+  onProgress('sincere patterns')
+  for (const each of sincereLines(kernel, people)) print(each)
+  for (const each of sameWordsLines(kernel, people, samples)) print(each)
 }
 
-const enough = (targets: readonly Target[], captures: number): boolean =>
-  captures < CAPTURES_OF_EIGHT || targets.every((target) => target.captures.patterns.length >= captures)
+/** People of a collection with one text have no other words, and too few captures for some attackers. */
+const suits = ({ oneText }: Column, { captures, text }: Section): boolean =>
+  !(oneText && (text === 'demanded' || captures === CAPTURES_OF_EIGHT))
 
-function columnsOf(kernel: Kernel, data: string, onProgress: (message: string) => void): Column[] {
-  onProgress('reading the data')
-  const { untouched } = splitPeople(loadPeople(data, 'aalto'))
-  const writers = loadPeople(data, 'klicke', (person) => person < WRITERS_MAX && isUntouchedWriter(person))
-  const eight = (targets: readonly Target[]): Target[] =>
-    targets.filter(({ captures }) => captures.patterns.length === CAPTURES_OF_EIGHT).slice(0, VICTIMS_MAX)
+interface People {
+  readonly aalto: readonly Person[]
+  readonly klicke: readonly Person[]
+  readonly gradtype: readonly Person[]
+  readonly nislab: readonly Person[]
+}
+
+/** With this many samples or more the sincere patterns of more people are judged. */
+const SAMPLES_WHOLE = 900
+
+function readPeople(data: string, samples: number): People {
+  const writersMax = samples >= SAMPLES_WHOLE ? 4 * WRITERS_MAX : WRITERS_MAX
+  return {
+    aalto: splitPeople(loadPeople(data, 'aalto')).untouched,
+    klicke: loadPeople(data, 'klicke', (person) => person < writersMax && isUntouchedWriter(person)),
+    gradtype: loadPeople(data, 'gradtype'),
+    nislab: loadPeople(data, 'nislab'),
+  }
+}
+
+function columnsOf(kernel: Kernel, { aalto, klicke, nislab }: People): Column[] {
+  const eight = (people: readonly Person[]): Target[] =>
+    targetsOf(kernel, sessionsOf(people.slice(0, 2 * VICTIMS_MAX)))
+      .filter(({ captures }) => captures.patterns.length === CAPTURES_OF_EIGHT)
+      .slice(0, VICTIMS_MAX)
   return [
-    { name: 'Aalto', targets: eight(targetsOf(kernel, sessionsOf(untouched))) },
-    { name: 'KLiCKe', targets: eight(targetsOf(kernel, sessionsOf(writers))) },
-    { name: 'NISLAB, same text', targets: targetsOf(kernel, joinedPhrases(loadPeople(data, 'nislab'))) },
+    { name: 'Aalto', targets: eight(aalto), oneText: false },
+    { name: 'KLiCKe', targets: eight(klicke), oneText: false },
+    { name: 'NISLAB, same text', targets: targetsOf(kernel, joinedPhrases(nislab)), oneText: true },
   ]
 }
 
@@ -177,19 +217,14 @@ function pairLines(kernel: Kernel, columns: readonly Column[], samples: number):
       ...pair,
       count: countAttack(kernel, targets, pair.attacker, { samples: n }),
     }))
-    const missed = counted.filter(({ count, bar }) => misses([count], bar)).length
+    const missed = counted.filter(({ count, bar }) => misses(count, bar)).length
     const shareOf = ({ count }: (typeof counted)[number]) => count.authenticated / count.samples
     const worst = [...counted].sort((a, b) => shareOf(b) - shareOf(a)).slice(0, PAIRS_SHOWN)
     const mean = counted.reduce((sum, one) => sum + 100 * shareOf(one), 0) / counted.length
     return [
       `two edits, ${name}: ${missed} of ${pairs.length} pairs miss their bar, mean ${mean.toFixed(1)} %; the worst of them:`,
       ...worst.map(({ name: pair, count, bar }) =>
-        line(
-          `  ${pair}`.padEnd(2 * NAME_WIDTH),
-          [countCell(count)],
-          `${bar}`.padEnd(5),
-          misses([count], bar) ? 'missed' : '',
-        ),
+        line(`  ${pair}`.padEnd(2 * NAME_WIDTH), [countCell(count)], ...judged(bar, misses(count, bar))),
       ),
     ]
   })
@@ -210,56 +245,52 @@ function reuseLines(kernel: Kernel, columns: readonly Column[], samples: number)
       const cells = counts.map(
         ({ mean, most, repeated, captures }) => `${mean.toFixed(2)}, ${most}, ${percent(repeated, captures)} %`,
       )
-      return line(
-        `  ${name}`,
-        cells,
-        `${REUSES_MAX}`.padEnd(5),
-        counts.some(({ most }) => most > REUSES_MAX) ? 'missed' : '',
-      )
+      const missed = counts.some(({ most }) => most > REUSES_MAX)
+      return line(`  ${name}`, cells, ...judged(REUSES_MAX, missed))
     }),
   ]
 }
 
 const COPY_BAR = 0.1
 const BOT_BAR = 0.5
-/** With this many samples or more the sincere patterns of all people are judged. */
-const SAMPLES_WHOLE = 900
 
-/** Sincere patterns called a copy or a bot: people's patterns in order, and the same words typed 500 times. */
-function sincereLines({ kernel, data, samples, onProgress }: Omit<Options, 'print'>): string[] {
-  onProgress('sincere patterns')
-  const whole = samples >= SAMPLES_WHOLE
-  const { untouched } = splitPeople(loadPeople(data, 'aalto'))
-  const writersMax = whole ? 4 * WRITERS_MAX : WRITERS_MAX
-  const writers = loadPeople(data, 'klicke', (person) => person < writersMax && isUntouchedWriter(person))
-  const nislab = loadPeople(data, 'nislab')
-  const lines = ['', line('sincere', ['called a copy', 'called a bot', 'patterns'])]
-  for (const [name, people] of [
-    ['Aalto', sessionsOf(untouched)],
-    ['KLiCKe', sessionsOf(writers)],
-    ['gradtype', sessionsOf(loadPeople(data, 'gradtype'))],
+/** Sincere patterns called a copy or a bot: people's patterns in order. */
+function sincereLines(kernel: Kernel, { aalto, klicke, gradtype, nislab }: People): string[] {
+  const rows: readonly (readonly [string, readonly (readonly Session[])[]])[] = [
+    ['Aalto', sessionsOf(aalto)],
+    ['KLiCKe', sessionsOf(klicke)],
+    ['gradtype', sessionsOf(gradtype)],
     ['NISLAB, one passphrase', [...passphrases(nislab, 'h2'), ...passphrases(nislab, 'h1')]],
     ['NISLAB, 60 presses', joinedPhrases(nislab)],
-  ] as const) {
-    const { patterns: n, copies, bots } = countInOrder(kernel, people)
-    const missed = 100 * copies > COPY_BAR * n || 100 * bots > BOT_BAR * n
-    const cells = [fine(copies, n), fine(bots, n), `${n}`]
-    lines.push(line(`  ${name}`, cells, `${COPY_BAR}, ${BOT_BAR} `, missed ? 'missed' : ''))
-  }
-  const [typists, typings] = whole ? [20, 500] : [4, 200]
-  for (const [name, of] of [
-    ['Aalto', sentenceTypists(untouched.slice(0, typists))],
-    ['NISLAB', phraseTypists(nislab.slice(0, typists))],
-  ] as const) {
-    onProgress(`the same words: ${name}`)
-    const { typings: n, called } = countSameWords(kernel, of, typings)
+  ]
+  return [
+    '',
+    line('sincere', ['called a copy', 'called a bot', 'patterns'], 'bars'),
+    ...rows.map(([name, people]) => {
+      const { patterns: n, copies, bots } = countInOrder(kernel, people)
+      const missed = 100 * copies > COPY_BAR * n || 100 * bots > BOT_BAR * n
+      return line(`  ${name}`, [fine(copies, n), fine(bots, n), `${n}`], ...judged(`${COPY_BAR}, ${BOT_BAR} `, missed))
+    }),
+  ]
+}
+
+/** Typings of the same words called a copy of an earlier one. */
+function sameWordsLines(kernel: Kernel, { aalto, nislab }: People, samples: number): string[] {
+  const [people, typings] = samples >= SAMPLES_WHOLE ? [20, 500] : [4, 200]
+  return (
+    [
+      ['Aalto', sentenceTypists(aalto.slice(0, people))],
+      ['NISLAB', phraseTypists(nislab.slice(0, people))],
+    ] as const
+  ).map(([name, typists]) => {
+    const { typings: n, called } = countSameWords(kernel, typists, typings)
     const missed = 100 * called > COPY_BAR * n
-    const cells = [fine(called, n), '', `${n}`]
-    lines.push(
-      line(`  ${name}, the same words ${typings} times`, cells, `${COPY_BAR}`.padEnd(9), missed ? 'missed' : ''),
+    return line(
+      `  ${name}, the same words ${typings} times`,
+      [fine(called, n), '', `${n}`],
+      ...judged(COPY_BAR, missed),
     )
-  }
-  return lines
+  })
 }
 
 const fine = (count: number, of: number): string =>

@@ -1,5 +1,6 @@
 import { normal, type Random, shuffled } from '../../src/calibration/random.js'
-import { type Durations, type Edit, fromPresses, mapped, pressesOf, wordsOf } from './durations.js'
+import { KEY_UNKNOWN } from '../../src/domain/key-table.js'
+import { type Durations, type Edit, fromPresses, mapped, type Press, pressesOf, wordsOf } from './durations.js'
 
 /** Changes of a captured pattern that an attacker may try, one at a time: edits that keep most of its times. */
 export const EDITS = {
@@ -80,11 +81,6 @@ export const MOVING_EDITS = {
   'stretched by key, 0.12': (pattern, random) => stretched(pattern, 0.12, (i) => pattern.keys[i] ?? 0, random),
   'stretched by key pair, 0.12': (pattern, random) =>
     stretched(pattern, 0.12, (i) => 128 * (pattern.keys[i - 1] ?? 0) + (pattern.keys[i] ?? 0), random),
-  'keys relabelled': (pattern, random) => relabelled(pattern, 1, random),
-  'a third of the keys relabelled': (pattern, random) => relabelled(pattern, 1 / 3, random),
-  'words shuffled': (pattern, random) => fromPresses(shuffled(wordsOf(pattern), random).flat()),
-  'keys relabelled, words shuffled': (pattern, random) =>
-    relabelled(fromPresses(shuffled(wordsOf(pattern), random).flat()), 1, random),
   'smooth warp of 10 %': (pattern, random) => warped(pattern, 0.1, random),
   'smooth warp of 20 %': (pattern, random) => warped(pattern, 0.2, random),
   'power 0.8 about the mean': (pattern) => raised(pattern, 0.8),
@@ -95,6 +91,28 @@ export const MOVING_EDITS = {
   'noise 0.20 on the intervals alone': only('intervals', noisy(0.2)),
   'noise 0.15 with memory 0.5': (pattern, random) => remembering(pattern, 0.15, 0.5, random),
   'noise 0.15 with memory 0.9': (pattern, random) => remembering(pattern, 0.15, 0.9, random),
+} as const satisfies Record<string, Edit>
+
+/** The same times at other places or under other keys. */
+export const MISPLACING_EDITS = {
+  'keys relabelled': (pattern, random) => relabelled(pattern, 1, random),
+  'a third of the keys relabelled': (pattern, random) => relabelled(pattern, 1 / 3, random),
+  'words shuffled': (pattern, random) => fromPresses(shuffled(wordsOf(pattern), random).flat()),
+  'keys relabelled, words shuffled': (pattern, random) =>
+    relabelled(fromPresses(shuffled(wordsOf(pattern), random).flat()), 1, random),
+} as const satisfies Record<string, Edit>
+
+/** Edits that aim at a test of correlation: they keep the person's times and break their order, sign or place. */
+export const AIMED_EDITS = {
+  'times of a key exchanged': (pattern, random) => exchanged(pattern, random),
+  'reflected about the mean of the key': (pattern) => reflected(pattern),
+  'times moved to the next press': ({ keys, holds, intervals }) => ({
+    keys,
+    holds: [...holds.slice(-1), ...holds.slice(0, -1)],
+    intervals: [0, ...intervals.slice(-1), ...intervals.slice(1, -1)],
+  }),
+  'read backwards': (pattern) => fromPresses(pressesOf(pattern).reverse()),
+  'keys masked': (pattern) => ({ ...pattern, keys: pattern.keys.map(() => KEY_UNKNOWN) }),
 } as const satisfies Record<string, Edit>
 
 /** Noise that hides the copy also hides the owner. */
@@ -141,6 +159,30 @@ function stretched(pattern: Durations, deviation: number, groupOf: (i: number) =
     const factor = factors.get(group) ?? Math.exp(deviation * normal(random))
     factors.set(group, factor)
     return factor * ms
+  })
+}
+
+/** Presses of the same key with each other's times. */
+function exchanged(pattern: Durations, random: Random): Durations {
+  const presses = pressesOf(pattern)
+  const stocks = new Map<number, Press[]>()
+  for (const press of shuffled(presses, random)) stocks.set(press.key, [...(stocks.get(press.key) ?? []), press])
+  return fromPresses(presses.map((press) => stocks.get(press.key)?.pop() ?? press))
+}
+
+/** Each logarithm mirrored at the mean of its key: the deviation from the mean changes its sign. */
+function reflected(pattern: Durations): Durations {
+  const sums = new Map<string, { logs: number; n: number }>()
+  const groupOf = (i: number, which: string): string => `${which} ${pattern.keys[i]}`
+  const logOf = (ms: number): number => Math.log(Math.max(1, ms))
+  mapped(pattern, (ms, i, which) => {
+    const { logs, n } = sums.get(groupOf(i, which)) ?? { logs: 0, n: 0 }
+    sums.set(groupOf(i, which), { logs: logs + logOf(ms), n: n + 1 })
+    return ms
+  })
+  return mapped(pattern, (ms, i, which) => {
+    const { logs, n } = sums.get(groupOf(i, which)) ?? { logs: logOf(ms), n: 1 }
+    return Math.exp((2 * logs) / n - logOf(ms))
   })
 }
 

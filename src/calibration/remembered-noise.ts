@@ -16,10 +16,27 @@ export const MEMORY_MODELS = {
   S7strangerBlocks8: { family: 'stranger blocks', of: 'stranger', length: 8 },
   S7strangerSession: { family: 'stranger blocks', of: 'stranger', length: 1000 },
   S7bursts: { family: 'bursts', share: 0.15 },
-  S7shrunk: { family: 'shrunk means', drift: 0.3, lag1: 0.3, cross: 0.2 },
+  S7shrunk: { family: 'shrunk means', drift: 0.3, lag1: 0.3, cross: 0.2, shrunk: true },
 } as const satisfies Record<string, Memory>
 
-type Memory =
+/**
+ * Forgers who know more of the victim than five references, such as eight captured sign-ins: residuals of the captures in blocks,
+ * as a whole on shrunk means, half of them drawn anew, or drawn from their kernel density. No sign was fitted on them.
+ */
+export const CAPTURE_MODELS = {
+  S8blocks6: { family: 'captured blocks', of: 'victim', length: 6 },
+  S8shrunkSession: { family: 'captured blocks', of: 'victim', length: 1000, shrunk: true },
+  S8halfRedrawn: { family: 'captured blocks', of: 'victim', length: 1000, redrawn: 0.5 },
+  S8kernelDensity: { family: 'kernel density' },
+  S8kernelDensityShrunk: { family: 'kernel density', shrunk: true },
+} as const satisfies Record<string, Memory>
+
+type Memory = Noise & {
+  /** The mean of a key pair is shrunk to that of its key. */
+  readonly shrunk?: true
+}
+
+type Noise =
   /** Shares of the variance: a random walk over the session, the residual before, the residual of the same press's other time. */
   | {
       readonly family: 'autoregressive' | 'shrunk means'
@@ -28,12 +45,23 @@ type Memory =
       readonly cross: number
     }
   /** Residuals of consecutive presses of one session, in blocks of this many presses. */
-  | { readonly family: 'own blocks' | 'stranger blocks'; readonly of: 'victim' | 'stranger'; readonly length: number }
+  | {
+      readonly family: 'own blocks' | 'stranger blocks' | 'captured blocks'
+      readonly of: 'victim' | 'stranger'
+      readonly length: number
+      /** Share of the residuals that are drawn anew, one at a time. */
+      readonly redrawn?: number
+    }
+  /** The density of the victim's residuals, with the rank correlations of hold, interval and the press before (a Gaussian copula). */
+  | { readonly family: 'kernel density' }
   /** Runs of fast presses between slow ones: the share of presses that begin a run. */
   | { readonly family: 'bursts'; readonly share: number }
 
 export type MemoryModel = keyof typeof MEMORY_MODELS
+export type CaptureModel = keyof typeof CAPTURE_MODELS
 export type Family = Memory['family']
+const MODELS: Readonly<Record<MemoryModel | CaptureModel, Memory>> = { ...MEMORY_MODELS, ...CAPTURE_MODELS }
+export const CAPTURE_MODEL_NAMES = Object.keys(CAPTURE_MODELS) as readonly CaptureModel[]
 export const MEMORY_MODEL_NAMES = Object.keys(MEMORY_MODELS) as readonly MemoryModel[]
 
 /** Mean logarithms of a person's holds and press-press intervals by key pair, with the spread of the residuals. */
@@ -126,18 +154,19 @@ type Residual = readonly [hold: number, interval: number]
 
 /** One forgery over the keys of `text`. `strangers` are the residuals of other people's sessions. Times are rounded to `gridMs`. */
 export function forgeWithMemory(
-  model: MemoryModel,
+  model: MemoryModel | CaptureModel,
   text: Session,
   victim: Means,
   strangers: Means['residuals'],
   gridMs: number,
   random: Random,
 ): Session {
-  const noise = noiseOf(MEMORY_MODELS[model], victim, strangers, random)
+  const { shrunk = false } = MODELS[model]
+  const noise = noiseOf(MODELS[model], victim, strangers, random)
   const grid = (logMs: number): number => Math.max(5, Math.round(Math.exp(logMs) / gridMs) * gridMs)
   let now = 0
   const session = text.map(({ key }, i) => {
-    const [holdMean, intervalMean] = victim.of(text[i - 1]?.key, key, MEMORY_MODELS[model].family === 'shrunk means')
+    const [holdMean, intervalMean] = victim.of(text[i - 1]?.key, key, shrunk)
     const [hold, interval] = noise()
     if (i > 0) now += grid(intervalMean + victim.spread[1] * interval)
     return { key, pressMs: now, releaseMs: now + grid(holdMean + victim.spread[0] * hold) }
@@ -154,7 +183,8 @@ export function forgeWithMemory(
 function noiseOf(memory: Memory, victim: Means, strangers: Means['residuals'], random: Random): () => Residual {
   if ('drift' in memory) return autoregressive(memory, random)
   if ('share' in memory) return bursts(memory.share, random)
-  return blocks(memory.of === 'victim' ? victim.residuals : strangers, memory.length, random)
+  if (!('of' in memory)) return kernelDensity(victim.residuals, random)
+  return blocks(memory.of === 'victim' ? victim.residuals : strangers, memory, random)
 }
 
 function autoregressive(
@@ -184,7 +214,13 @@ function bursts(share: number, random: Random): () => Residual {
   }
 }
 
-function blocks(sessions: Means['residuals'], length: number, random: Random): () => Residual {
+function blocks(
+  sessions: Means['residuals'],
+  { length, redrawn = 0 }: { readonly length: number; readonly redrawn?: number },
+  random: Random,
+): () => Residual {
+  const all = sessions.flat()
+  const drawn = (which: 0 | 1): number => all[Math.floor(random() * all.length)]?.[which] ?? normal(random)
   let [session, at, left]: [readonly Residual[], number, number] = [[], 0, 0]
   return () => {
     if (left === 0 || at >= session.length) {
@@ -193,6 +229,59 @@ function blocks(sessions: Means['residuals'], length: number, random: Random): (
       left = length
     }
     left--
-    return session[at++] ?? [normal(random), normal(random)]
+    const [hold, interval] = session[at++] ?? [normal(random), normal(random)]
+    if (redrawn === 0) return [hold, interval]
+    return [random() < redrawn ? drawn(0) : hold, random() < redrawn ? drawn(1) : interval]
   }
+}
+
+/** Two normal numbers a press, correlated with each other and with those of the press before, as quantiles of the residuals. */
+function kernelDensity(sessions: Means['residuals'], random: Random): () => Residual {
+  const all = sessions.flat()
+  const [holdAt, intervalAt] = ([0, 1] as const).map((which) => quantiles(all.map((one) => one[which])))
+  const before = sessions.flatMap((session) => session.slice(1).map((one, i) => [one, session[i] ?? one] as const))
+  const holdLag = rankCorrelation(before.map(([[now], [then]]) => [now, then]))
+  const intervalLag = rankCorrelation(before.map(([[, now], [, then]]) => [now, then]))
+  const [holdNew, intervalNew] = [Math.sqrt(1 - holdLag ** 2), Math.sqrt(1 - intervalLag ** 2)]
+  const cross = (rankCorrelation(all) * (1 - holdLag * intervalLag)) / (holdNew * intervalNew)
+  const joint = Math.max(-1, Math.min(1, cross))
+  let [hold, interval] = [normal(random), normal(random)]
+  return () => {
+    const shared = normal(random)
+    interval = intervalLag * interval + intervalNew * shared
+    hold = holdLag * hold + holdNew * (joint * shared + Math.sqrt(1 - joint ** 2) * normal(random))
+    return [holdAt?.(hold, random) ?? hold, intervalAt?.(interval, random) ?? interval]
+  }
+}
+
+/** Silverman's rule of thumb for the width of a kernel. */
+const SILVERMAN = 0.9
+/** The logistic curve nearest to the normal distribution function: within 0.01. */
+const LOGISTIC = 1.702
+
+/** Maps a normal number to a draw from the kernel density of `values` at the same quantile. */
+function quantiles(values: readonly number[]): (standard: number, random: Random) => number {
+  const sorted = [...values].sort((a, b) => a - b)
+  const spread = Math.sqrt(meanOf(sorted.map((value) => value ** 2)) - meanOf(sorted) ** 2)
+  const width = SILVERMAN * spread * sorted.length ** -0.2
+  return (standard, random) => {
+    const share = 1 / (1 + Math.exp(-LOGISTIC * standard))
+    return (sorted[Math.floor(share * sorted.length)] ?? standard) + width * normal(random)
+  }
+}
+
+/** The correlation of the normal numbers whose ranks correlate like these pairs' (Pearson 1907, from Spearman's). */
+function rankCorrelation(pairs: readonly Residual[]): number {
+  const ranks = ([0, 1] as const).map((which) => {
+    const order = pairs.map((_, i) => i).sort((a, b) => (pairs[a]?.[which] ?? 0) - (pairs[b]?.[which] ?? 0))
+    const rankOf = new Float64Array(pairs.length)
+    order.forEach((at, rank) => {
+      rankOf[at] = rank - (pairs.length - 1) / 2
+    })
+    return rankOf
+  })
+  const [first = new Float64Array(), second = new Float64Array()] = ranks
+  const sum = first.reduce((all, rank, i) => all + rank * (second[i] ?? 0), 0)
+  const whole = first.reduce((all, rank) => all + rank * rank, 0)
+  return whole === 0 ? 0 : Math.max(-0.95, Math.min(0.95, 2 * Math.sin((Math.PI / 6) * (sum / whole))))
 }

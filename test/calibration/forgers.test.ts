@@ -1,7 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { ATTACK_MODEL_NAMES, capturedFrom, disturbance, synthesize } from '../../src/calibration/attack-models.js'
-import { seededRandom } from '../../src/calibration/random.js'
-import { forgeWithMemory, MEMORY_MODEL_NAMES, meansOf, strangersOf } from '../../src/calibration/remembered-noise.js'
+import { normal, seededRandom } from '../../src/calibration/random.js'
+import {
+  CAPTURE_MODEL_NAMES,
+  forgeWithMemory,
+  MEMORY_MODEL_NAMES,
+  meansOf,
+  residualsOf,
+  strangersOf,
+} from '../../src/calibration/remembered-noise.js'
 import type { KeyPress } from '../../src/domain/key-press.js'
 import { boundsProblem } from '../../src/domain/typing-pattern.js'
 import { typedBy } from '../scoring/typists.js'
@@ -17,6 +24,18 @@ const keysOf = (presses: readonly KeyPress[]) => presses.map(({ key }) => key)
 const holdsOf = (presses: readonly KeyPress[]) => presses.map(({ pressMs, releaseMs }) => releaseMs - pressMs)
 const flightsOf = (presses: readonly KeyPress[]) =>
   presses.slice(1).map(({ pressMs }, i) => pressMs - (presses[i]?.pressMs ?? 0))
+
+const averageOf = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
+/** Sessions of standard normal residuals whose holds and intervals correlate. */
+const jointResiduals = (correlation: number) => {
+  const random = seededRandom(9)
+  return Array.from({ length: 8 }, () =>
+    Array.from({ length: 50 }, () => {
+      const interval = normal(random)
+      return [correlation * interval + Math.sqrt(1 - correlation ** 2) * normal(random), interval] as const
+    }),
+  )
+}
 
 describe('a forger', () => {
   it.each(ATTACK_MODEL_NAMES)(
@@ -38,12 +57,45 @@ describe('a forger', () => {
     },
   )
 
-  it.each(MEMORY_MODEL_NAMES)('%s types the text within the bounds of a pattern, equal for equal seeds', (model) => {
-    const forge = (seed: number) => forgeWithMemory(model, text, victim, strangers, 1, seededRandom(seed))
-    for (let seed = 1; seed <= 20; seed++) expect(boundsProblem(forge(seed))).toBeNull()
-    expect(keysOf(forge(3))).toEqual(keysOf(text))
-    expect(forge(3)).toEqual(forge(3))
-    expect(forge(3)).not.toEqual(forge(4))
+  it.each([...MEMORY_MODEL_NAMES, ...CAPTURE_MODEL_NAMES])(
+    '%s types the text within the bounds of a pattern, equal for equal seeds',
+    (model) => {
+      const forge = (seed: number) => forgeWithMemory(model, text, victim, strangers, 1, seededRandom(seed))
+      for (let seed = 1; seed <= 20; seed++) expect(boundsProblem(forge(seed))).toBeNull()
+      expect(keysOf(forge(3))).toEqual(keysOf(text))
+      expect(forge(3)).toEqual(forge(3))
+      expect(forge(3)).not.toEqual(forge(4))
+    },
+  )
+
+  it('that draws from a kernel density keeps the spread of the residuals and their correlation between hold and interval', () => {
+    const joint = { ...victim, residuals: jointResiduals(0.8) }
+    const forged = Array.from({ length: 60 }, (_, seed) =>
+      forgeWithMemory('S8kernelDensity', text, joint, [], 0.001, seededRandom(seed)),
+    )
+    const residuals = forged.flatMap((one) => residualsOf(one, victim)).filter(([, interval]) => Math.abs(interval) < 4)
+    const spread = Math.sqrt(averageOf(residuals.map(([hold]) => hold ** 2)))
+    expect(spread).toBeGreaterThan(0.7)
+    expect(spread).toBeLessThan(1.4)
+    const correlation = averageOf(residuals.map(([hold, interval]) => hold * interval))
+    expect(correlation).toBeGreaterThan(0.5)
+  })
+
+  it('that redraws half of a session leaves about half of its residuals', () => {
+    const still = {
+      ...victim,
+      residuals: [Array.from({ length: 100 }, () => [0, 0] as const), jointResiduals(0).flat()],
+    }
+    const forged = Array.from({ length: 40 }, (_, seed) =>
+      forgeWithMemory('S8halfRedrawn', text, still, [], 0.001, seededRandom(seed)),
+    )
+    const kept = forged.map((one) => {
+      const all = residualsOf(one, victim)
+      return all.filter(([, interval]) => Math.abs(interval) < 0.01).length / all.length
+    })
+    const ofStill = kept.filter((share) => share > 0.25)
+    expect(ofStill.length).toBeGreaterThan(10)
+    expect(averageOf(ofStill)).toBeLessThan(0.9)
   })
 
   it('that splices gives each captured pair the hold and the flight of one captured press', () => {
