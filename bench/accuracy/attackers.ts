@@ -41,35 +41,48 @@ const same = (a: readonly number[], b: readonly number[]): boolean =>
   a.length === b.length && a.every((key, i) => key === b[i])
 const oneOf = <T>(all: readonly T[], random: Random): T | undefined => all[Math.floor(random() * all.length)]
 
-/** Keys around a press that are compared, the most telling first: the one before, the one after, the one before that. */
-const CONTEXT = [-1, 1, -2]
+/** A press with the keys around it. */
+interface Placed extends Press {
+  readonly before: number | undefined
+  readonly after: number | undefined
+  readonly secondBefore: number | undefined
+}
+
+/** Keys around a press that are compared, the most telling first. */
+const CONTEXT = [
+  ['before', -1],
+  ['after', 1],
+  ['secondBefore', -2],
+] as const
 
 /**
- * Presses of the same key in the same context: after the same key, and with `depth` 3 also those of them that agree in the next key and
- * the one before the previous, as far as any does. Empty if no pattern has the key.
+ * Presses of the same key after the same key, else any of the same key. With `depth` 3 only those that also agree in the next key and
+ * in the one before the previous, as far as any does. Empty if no pattern has the key.
  */
-function nearest(patterns: readonly Durations[], keys: readonly number[], i: number, depth = 1): Press[] {
-  const key = keys[i] ?? 0
-  let found = patterns.flatMap((pattern) => (placesOf(pattern).get(key) ?? []).map((at) => [pattern, at] as const))
-  for (const offset of CONTEXT.slice(0, depth)) {
-    const alike = found.filter(([pattern, at]) => pattern.keys[at + offset] === keys[i + offset])
+function nearest(patterns: readonly Durations[], keys: readonly number[], i: number, depth = 1): readonly Press[] {
+  let found = patterns.flatMap((pattern) => placedIn(pattern).get(keys[i] ?? 0) ?? [])
+  for (const [neighbour, offset] of CONTEXT.slice(0, depth)) {
+    const alike = found.filter((press) => press[neighbour] === keys[i + offset])
     if (alike.length === 0) break
     found = alike
   }
-  return found.map(([pattern, at]) => pressAt(pattern, at))
+  return found
 }
 
-const places = new WeakMap<Durations, ReadonlyMap<number, readonly number[]>>()
+const placed = new WeakMap<Durations, ReadonlyMap<number, readonly Placed[]>>()
 
-/** Places of each key in a pattern without the first press, kept while the pattern is. */
-function placesOf(pattern: Durations): ReadonlyMap<number, readonly number[]> {
-  const kept = places.get(pattern)
+/** Presses of a pattern by key, without the first one. */
+function placedIn(pattern: Durations): ReadonlyMap<number, readonly Placed[]> {
+  const kept = placed.get(pattern)
   if (kept !== undefined) return kept
-  const found = new Map<number, number[]>()
-  pattern.keys.forEach((key, at) => {
-    if (at > 0) found.set(key, [...(found.get(key) ?? []), at])
+  const { keys } = pattern
+  const found = new Map<number, Placed[]>()
+  pressesOf(pattern).forEach((press, i) => {
+    if (i === 0) return
+    const neighbours = { before: keys[i - 1], after: keys[i + 1], secondBefore: keys[i - 2] }
+    found.set(press.key, [...(found.get(press.key) ?? []), { ...press, ...neighbours }])
   })
-  places.set(pattern, found)
+  placed.set(pattern, found)
   return found
 }
 

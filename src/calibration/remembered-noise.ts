@@ -235,24 +235,49 @@ function blocks(
   }
 }
 
-/** Two normal numbers a press, correlated with each other and with those of the press before, as quantiles of the residuals. */
-function kernelDensity(sessions: Means['residuals'], random: Random): () => Residual {
+/** How residuals spread, and how they depend on one another. */
+interface Density {
+  readonly holdAt: Quantiles
+  readonly intervalAt: Quantiles
+  /** Correlations of normal numbers: with the press before, and between the new shares of hold and interval. */
+  readonly holdLag: number
+  readonly intervalLag: number
+  readonly joint: number
+}
+
+function densityOf(sessions: Means['residuals']): Density {
   const all = sessions.flat()
-  const [holdAt, intervalAt] = ([0, 1] as const).map((which) => quantiles(all.map((one) => one[which])))
   const before = sessions.flatMap((session) => session.slice(1).map((one, i) => [one, session[i] ?? one] as const))
   const holdLag = rankCorrelation(before.map(([[now], [then]]) => [now, then]))
   const intervalLag = rankCorrelation(before.map(([[, now], [, then]]) => [now, then]))
+  const joint =
+    (rankCorrelation(all) * (1 - holdLag * intervalLag)) / Math.sqrt((1 - holdLag ** 2) * (1 - intervalLag ** 2))
+  return {
+    holdAt: quantiles(all.map(([hold]) => hold)),
+    intervalAt: quantiles(all.map(([, interval]) => interval)),
+    ...{ holdLag, intervalLag, joint: Math.max(-1, Math.min(1, joint)) },
+  }
+}
+
+/** Densities take longer than a forgery; a forger makes many from one. */
+const densities = new WeakMap<Means['residuals'], Density>()
+
+/** Two normal numbers a press, correlated with each other and with those of the press before, as quantiles of the residuals. */
+function kernelDensity(sessions: Means['residuals'], random: Random): () => Residual {
+  const density = densities.get(sessions) ?? densityOf(sessions)
+  densities.set(sessions, density)
+  const { holdAt, intervalAt, holdLag, intervalLag, joint } = density
   const [holdNew, intervalNew] = [Math.sqrt(1 - holdLag ** 2), Math.sqrt(1 - intervalLag ** 2)]
-  const cross = (rankCorrelation(all) * (1 - holdLag * intervalLag)) / (holdNew * intervalNew)
-  const joint = Math.max(-1, Math.min(1, cross))
   let [hold, interval] = [normal(random), normal(random)]
   return () => {
     const shared = normal(random)
     interval = intervalLag * interval + intervalNew * shared
     hold = holdLag * hold + holdNew * (joint * shared + Math.sqrt(1 - joint ** 2) * normal(random))
-    return [holdAt?.(hold, random) ?? hold, intervalAt?.(interval, random) ?? interval]
+    return [holdAt(hold, random), intervalAt(interval, random)]
   }
 }
+
+type Quantiles = (standard: number, random: Random) => number
 
 /** Silverman's rule of thumb for the width of a kernel. */
 const SILVERMAN = 0.9
@@ -260,7 +285,7 @@ const SILVERMAN = 0.9
 const LOGISTIC = 1.702
 
 /** Maps a normal number to a draw from the kernel density of `values` at the same quantile. */
-function quantiles(values: readonly number[]): (standard: number, random: Random) => number {
+function quantiles(values: readonly number[]): Quantiles {
   const sorted = [...values].sort((a, b) => a - b)
   const spread = Math.sqrt(meanOf(sorted.map((value) => value ** 2)) - meanOf(sorted) ** 2)
   const width = SILVERMAN * spread * sorted.length ** -0.2
