@@ -15,17 +15,24 @@ const THRESHOLD = 0.5
 export interface Profile {
   /** Made from the references. */
   readonly template: Uint8Array
-  /** Sketches of patterns that a new one may copy. */
+  /** Patterns that a new one may copy, by `knownOf`. */
   readonly known: readonly Uint8Array[]
 }
 
 export function profileOf(kernel: Kernel, references: readonly Session[], known: readonly Session[]): Profile {
   const samples = references.map(sampleOf)
   for (const first of samples.slice(0, 1)) kernel.score(first, samples)
-  return { template: kernel.keep(samples.length), known: known.map(knownOf) }
+  return { template: kernel.keep(samples.length), known: known.map((one) => knownOf(one)) }
 }
 
-const knownOf = (session: Session): Uint8Array => confirmed(sketchOf(sampleOf(session)))
+/** A known pattern; `failed` if it is neither a reference nor that of a successful sign-in. */
+export const knownOf = (session: Session, failed?: 'failed'): Uint8Array => {
+  const sketch = sketchOf(sampleOf(session))
+  return failed === undefined ? confirmed(sketch) : sketch
+}
+
+export const copiesKnown = (kernel: Kernel, session: Session, known: Profile['known']): boolean =>
+  isCopy(kernel.repeats(sketchOf(sampleOf(session)), known))
 
 interface Verdict {
   readonly copy: boolean
@@ -36,22 +43,17 @@ interface Verdict {
 
 /** Decides like a verify, without the replay index. */
 export function judge(kernel: Kernel, { template, known }: Profile, session: Session): Verdict {
-  const sample = sampleOf(session)
-  const { botLikelihood, confidence, replayDistanceMs } = kernel.scoreKept(sample, template)
-  const copy = isCopy(kernel.repeats(sketchOf(sample), known)) || replayDistanceMs < REPLAY_DISTANCE_MS
+  const { botLikelihood, confidence, replayDistanceMs } = kernel.scoreKept(sampleOf(session), template)
+  const copy = copiesKnown(kernel, session, known) || replayDistanceMs < REPLAY_DISTANCE_MS
   const bot = botLikelihood > BOT_LIKELIHOOD
-  return {
-    copy,
-    bot,
-    confidence: confidence ?? 0,
-    authenticated: !copy && !bot && (confidence ?? 0) >= THRESHOLD,
-  }
+  const authenticated = !copy && !bot && (confidence ?? 0) >= THRESHOLD
+  return { copy, bot, confidence: confidence ?? 0, authenticated }
 }
 
 const SEED = 13
 
 /** What an attacker has and has to type. */
-export interface Attempt {
+interface Attempt {
   readonly kernel: Kernel
   readonly loot: Loot
   /** The patterns of the loot; an attacker with one uses the first. */
@@ -128,7 +130,7 @@ function count(
 }
 
 /** How often the same attacker succeeds with one capture. */
-export interface Reuses {
+interface Reuses {
   readonly uses: number
   readonly mean: number
   readonly most: number
@@ -149,7 +151,7 @@ export function countReuses(kernel: Kernel, targets: readonly Target[], attacker
       const session = sessionOf(attacker({ kernel, loot, stolen: loot.patterns, keys, random }))
       if (!within(session)) continue
       if (judge(kernel, { ...target, known }, session).authenticated) authenticated++
-      known = [...known, sketchOf(sampleOf(session))]
+      known = [...known, knownOf(session, 'failed')]
     }
     return authenticated
   })
@@ -187,7 +189,7 @@ const KNOWN_MAX = 48
 const REFERENCES = 5
 
 /** Sincere patterns called a copy, and called a bot. */
-export interface SincereVerdicts {
+interface SincereVerdicts {
   readonly patterns: number
   readonly copies: number
   readonly bots: number

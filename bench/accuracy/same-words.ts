@@ -2,9 +2,7 @@ import type { Person, Session } from '../../src/calibration/dataset.js'
 import { normal, type Random, seededRandom } from '../../src/calibration/random.js'
 import { forgeWithMemory, meansOf } from '../../src/calibration/remembered-noise.js'
 import type { Kernel } from '../../src/scoring/kernel.js'
-import { isCopy } from '../../src/scoring/score.js'
-import { confirmed, sketchOf } from '../../src/scoring/sketch.js'
-import { sampleOf } from './forgeries.js'
+import { copiesKnown, knownOf } from './captures.js'
 import { createIndex } from './replays.js'
 import { passphrases } from './sincere.js'
 
@@ -80,11 +78,10 @@ function countOf(kernel: Kernel, { sessions, text }: Typist, typings: number, ra
       pressMs: tempo * pressMs,
       releaseMs: tempo * releaseMs,
     }))
-    const sketch = sketchOf(sampleOf(typed))
     const found = index.add(typed)
-    if (found.isReplay || (known.length > 0 && isCopy(kernel.repeats(sketch, known)))) called++
+    if (found.isReplay || (known.length > 0 && copiesKnown(kernel, typed, known))) called++
     resembling += found.nResembling
-    known = [...known, confirmed(sketch)].slice(-KNOWN_MAX)
+    known = [...known, knownOf(typed)].slice(-KNOWN_MAX)
   }
   return { called, resembling }
 }
