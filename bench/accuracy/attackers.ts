@@ -41,14 +41,14 @@ const same = (a: readonly number[], b: readonly number[]): boolean =>
   a.length === b.length && a.every((key, i) => key === b[i])
 const oneOf = <T>(all: readonly T[], random: Random): T | undefined => all[Math.floor(random() * all.length)]
 
-/** A press with the keys around it. */
+/** A press with its neighbours. */
 interface Placed extends Press {
   readonly before: number | undefined
   readonly after: number | undefined
   readonly secondBefore: number | undefined
 }
 
-/** Keys around a press that are compared, the most telling first. */
+/** Neighbours that are compared, the most telling first. */
 const CONTEXT = [
   ['before', -1],
   ['after', 1],

@@ -52,7 +52,7 @@ export function judge(kernel: Kernel, { template, known }: Profile, session: Ses
 
 const SEED = 13
 
-/** What an attacker has and has to type. */
+/** An attacker's material for one pattern. */
 interface Attempt {
   readonly kernel: Kernel
   readonly loot: Loot
