@@ -44,6 +44,8 @@ interface Row {
   readonly name: string
   readonly attacker: Attacker
   readonly bar: number
+  /** The attacker makes many patterns for each one sent, so a larger number of samples is cut to this one. */
+  readonly samplesMax?: number
 }
 
 interface Section {
@@ -57,6 +59,9 @@ interface Section {
 
 const rowsOf = (attackers: Readonly<Record<string, Attacker>>, bar: number): Row[] =>
   Object.entries(attackers).map(([name, attacker]) => ({ name, attacker, bar }))
+
+const CHOSEN_SAMPLES = 240
+const choosers = (bar: number): Row[] => rowsOf(BEST_OF_48, bar).map((row) => ({ ...row, samplesMax: CHOSEN_SAMPLES }))
 
 const ONE_CAPTURE: readonly (readonly [name: string, edit: Edit, bar: number])[] = [
   ...[EDITS, STRONGER_EDITS, MOVING_EDITS, MISPLACING_EDITS].flatMap((edits) =>
@@ -82,13 +87,13 @@ const SECTIONS: readonly Section[] = [
   { title: 'eight captures, spliced', rows: rowsOf(EIGHT_CAPTURES_SPLICED, 15), captures: 8 },
   {
     title: 'eight captures, synthesis',
-    rows: [...rowsOf(EIGHT_CAPTURES_SYNTHESIZED, 30), ...rowsOf(BEST_OF_48, 30)],
+    rows: [...rowsOf(EIGHT_CAPTURES_SYNTHESIZED, 30), ...choosers(30)],
     captures: 8,
   },
   { title: 'references stolen', rows: rowsOf(STOLEN_REFERENCES, 5), from: 'enrolled', captures: 5 },
   {
     title: 'references stolen, best of 48',
-    rows: rowsOf(BEST_OF_48, 30),
+    rows: choosers(30),
     from: 'enrolled',
     captures: 5,
   },
@@ -102,10 +107,12 @@ const SECTIONS: readonly Section[] = [
   { title: 'words demanded, two captures', rows: rowsOf(TWO_CAPTURES, 5), text: 'demanded', captures: 2 },
   {
     title: 'words demanded, eight captures',
-    rows: [EIGHT_CAPTURES_SPLICED, EIGHT_CAPTURES_SYNTHESIZED, BEST_OF_48]
-      .flatMap((all) => rowsOf(all, 15))
+    rows: [
       // Whole words of captures are other words than the demanded ones.
-      .filter(({ name }) => name !== 'spliced by word'),
+      ...rowsOf(EIGHT_CAPTURES_SPLICED, 15).filter(({ name }) => name !== 'spliced by word'),
+      ...rowsOf(EIGHT_CAPTURES_SYNTHESIZED, 15),
+      ...choosers(15),
+    ],
     text: 'demanded',
     captures: 8,
   },
@@ -142,10 +149,11 @@ export function captureFigures({ kernel, data, samples, print, onProgress }: Opt
   for (const section of SECTIONS) {
     print('')
     print(section.title)
-    for (const { name, attacker, bar } of section.rows) {
+    for (const { name, attacker, bar, samplesMax = samples } of section.rows) {
       onProgress(`${section.title}: ${name}`)
+      const how = { ...section, samples: Math.min(samples, samplesMax) }
       const counts = columns.map((column) =>
-        suits(column, section) ? countAttack(kernel, column.targets, attacker, { samples, ...section }) : null,
+        suits(column, section) ? countAttack(kernel, column.targets, attacker, how) : null,
       )
       const cells = counts.map((count) => (count === null ? '-' : countCell(count)))
       const missed = counts.some((count) => count !== null && misses(count, bar))
