@@ -10,7 +10,7 @@
  * | 4   | liveness score before calibration                                                           |
  *
  * `scan` reads a request body from BODY into the sample of slot 0. The host fills the key table with `nameKey` before. `mark` hashes the
- * times that `scan` found, to detect replays. `repeats` compares sketches, to detect edited copies. `readOne`, `enroll`, `compare`,
+ * times that `scan` found, to detect replays. `copies` compares sketches, to detect copies. `readOne`, `enroll`, `compare`,
  * `examineProbe` and the three tree sums are single steps of `score`, for calibration and tests.
  */
 import { FEATURES, REFERENCES_MAX, RESULT } from './layout'
@@ -27,8 +27,8 @@ import { restoreTemplate } from './profile-template'
 import { logistic, sumFusion, sumLiveness, sumLoneLiveness } from './trees'
 
 export {
-  BODY, BODY_BYTES_MAX, COMPARED_MAX, EXPLAINED, FEATURES, KEYS_MAX, KEYS_OF_KEY_CODES, KNOWN_SKETCHES, KNOWN_SKETCHES_MAX, LAYOUT_VERSION, LIVENESS, MARK, MODEL,
-  MODEL_BYTES_MAX, PREPARED, PROBE_SKETCH, RAW, REFERENCES_MAX, REPEATED, REPEAT_PRESSES, RESULT, SAMPLES, SAMPLE_BYTES, SCANNED, SUMMARY, SUMMARY_SIZE, SUMMARY_STRIDE, TIMES, VECTOR,
+  BODY, BODY_BYTES_MAX, COMPARED_MAX, COPIED, EXPLAINED, FEATURES, KEYS_MAX, KEYS_OF_KEY_CODES, KNOWN_SKETCHES, KNOWN_SKETCHES_MAX, LAYOUT_VERSION, LIVENESS, MARK, MODEL,
+  MODEL_BYTES_MAX, OWN_SHARES, PREPARED, PROBE_SKETCH, RAW, REFERENCES_MAX, RESULT, SAMPLES, SAMPLE_BYTES, SCANNED, SUMMARY, SUMMARY_SIZE, SUMMARY_STRIDE, TIMES, VECTOR,
   VECTOR_SIZE, VECTOR_STRIDE, Z,
 } from './layout'
 export { loadModel } from './model'
@@ -37,7 +37,7 @@ export { compare } from './compare'
 export { explain } from './explain'
 export { nearestReplay } from './near-replay'
 export { nameKey } from './key-identity'
-export { repeats } from './repeats'
+export { copies } from './copies'
 export { mark } from './replay-mark'
 export { keepTemplate } from './profile-template'
 export { scan } from './scan'

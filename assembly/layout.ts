@@ -1,5 +1,5 @@
 /**
- * The memory map. Every region is static (`memory.data`), memory is fixed at 56 pages (3.5 MiB), and nothing is allocated
+ * The memory map. Every region is static (`memory.data`), memory is fixed at 68 pages (4.25 MiB), and nothing is allocated
  * at run time. The host reads the exported addresses and has no constants for them.
  *
  * | region   | bytes                          | written by  | holds                                                     |
@@ -60,18 +60,28 @@
  * | MARK_LOGS | 500 x f64                     | replay-mark | logarithms of the intervals, then of the holds            |
  * | MARK_BORDERS, MARK_MULTIPLIERS | 14 x f64, 16 x u64 | replay-mark | cell borders and multipliers of the windows' hash |
  * | MARK_LEAST | 8 x u64                      | replay-mark | least hashes of windows, ascending                        |
- * | PROBE_SKETCH | 385                        | host        | the probe's sketch (format in `repeats.ts`)               |
- * | KNOWN_SKETCHES | 64 x 385                 | host        | sketches of the member's known patterns, one after another |
- * | REPEATED | 24                             | repeats     | the known pattern that the probe repeats most             |
- * | REPEAT_COUNTS | 64 x 4 x i32              | repeats     | repeated and compared times of each known pattern, and whether it is confirmed |
- * | REPEAT_PRESSES | 128 x u8                 | repeats     | repeated times of each press of the probe                 |
- * | REPEAT_SHIFTS | 64 x u16                  | repeats     | histogram of the differences                              |
- * | REPEAT_SHARED | 128 x u8                  | repeats     | presses of a known pattern whose key pair the probe has   |
- * | REPEAT_NEXT | 128 x u8                    | repeats     | next press of the same pair in the probe, 0 if none       |
+ * | PROBE_SKETCH | 385                        | host        | the probe's sketch (format in `sketch.ts`)                |
+ * | KNOWN_SKETCHES | 80 x 385                 | host        | sketches of the member's known patterns, one after another |
+ * | STEP_LOGS | 256 x 2 x f32                 | departures  | logarithm of a hold and of an interval of each step       |
+ * | DEPARTURES | 81 x 128 x 2 x f32           | departures  | hold and interval of each press of the probe (0) and of the known patterns |
+ * | KEY_MEANS | 128 x 4 x f32                 | departures  | the member's mean hold and interval of each key, and its presses |
+ * | PAIR_MEANS | 128 x 4 x f32                | departures  | the same of each key pair, at the probe's first press of it |
+ * | SKETCH_STARTS | 81 x u32                  | departures  | address of each pattern's sketch                          |
+ * | MATCHES_FIRST | 82 x u32                  | departures  | each known pattern's first match                          |
+ * | COPY_MATCHES | 16,384 x 48                | departures  | presses of known patterns with a key pair of the probe (format in `departures.ts`) |
+ * | PRESS_MATCHES | 128 x u16                 | departures  | 1 + last match of each press of the probe, 0 if none      |
+ * | PAIR_NEXT | 128 x u8                      | departures  | next press of the same pair in the probe, 0 if none       |
+ * | RUN_ENDS | 128 x u32                      | departures  | 1 + last match of each press of the probe within a pattern |
+ * | SOURCE_WEIGHTS | 81 x 4 x f32             | sources     | how much of the probe each known pattern has explained    |
+ * | OWN_SHARES | 128 x 4 x f32                | sources     | probability that each press of the probe is the member's own |
+ * | ROWS_OF_STEPS | 2 x 3 x 144 x u8          | positions   | keys, holds and intervals of the probe and of one pattern |
+ * | PATH_SCORES | 2 x 160 x i8                | positions   | best score that ends at each press of a known pattern     |
+ * | POSITION_SCORES | 81 x i32                | positions   | best score of each known pattern                          |
+ * | COPIED   | 64                             | copies      | result of `copies` (table in `copies.ts`)                 |
  *
  * A host checks LAYOUT_VERSION before it uses any address.
  */
-export const LAYOUT_VERSION: i32 = 8
+export const LAYOUT_VERSION: i32 = 9
 
 /** A profile is full at 10; 16 leaves room for an organization that raises the target. */
 export const REFERENCES_MAX: i32 = 16
@@ -92,7 +102,7 @@ export const FEATURES_MAX: i32 = 768
 export const STATS_MAX: i32 = 32
 export const IDS_MAX: i32 = 2048
 export const LIVENESS_MAX: i32 = 128
-export const KNOWN_SKETCHES_MAX: i32 = 64
+export const KNOWN_SKETCHES_MAX: i32 = 80
 export const HABITS_STRIDE: i32 = 40
 
 /** 4 + 500 x 9 bytes, rounded up to a multiple of 512. */
@@ -164,13 +174,23 @@ export const MARK_BORDERS: usize = memory.data(112, 16)
 export const MARK_MULTIPLIERS: usize = memory.data(128, 16)
 export const MARK_LEAST: usize = memory.data(64, 16)
 export const PROBE_SKETCH: usize = memory.data(385, 16)
-export const KNOWN_SKETCHES: usize = memory.data(24640, 16)
-export const REPEATED: usize = memory.data(24, 16)
-export const REPEAT_COUNTS: usize = memory.data(1024, 16)
-export const REPEAT_SHIFTS: usize = memory.data(128, 16)
-export const REPEAT_SHARED: usize = memory.data(128, 16)
-export const REPEAT_PRESSES: usize = memory.data(128, 16)
-export const REPEAT_NEXT: usize = memory.data(128, 16)
+export const KNOWN_SKETCHES: usize = memory.data(30800, 16)
+export const STEP_LOGS: usize = memory.data(2048, 16)
+export const DEPARTURES: usize = memory.data(82944, 16)
+export const KEY_MEANS: usize = memory.data(2048, 16)
+export const PAIR_MEANS: usize = memory.data(2048, 16)
+export const SKETCH_STARTS: usize = memory.data(324, 16)
+export const MATCHES_FIRST: usize = memory.data(328, 16)
+export const COPY_MATCHES: usize = memory.data(786432, 16)
+export const PRESS_MATCHES: usize = memory.data(256, 16)
+export const PAIR_NEXT: usize = memory.data(128, 16)
+export const RUN_ENDS: usize = memory.data(512, 16)
+export const SOURCE_WEIGHTS: usize = memory.data(1296, 16)
+export const OWN_SHARES: usize = memory.data(2048, 16)
+export const ROWS_OF_STEPS: usize = memory.data(864, 16)
+export const PATH_SCORES: usize = memory.data(320, 16)
+export const POSITION_SCORES: usize = memory.data(324, 16)
+export const COPIED: usize = memory.data(64, 16)
 
 // @ts-ignore: decorator
 @inline

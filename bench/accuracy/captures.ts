@@ -1,7 +1,8 @@
 import type { Session } from '../../src/calibration/dataset.js'
 import { type Random, seededRandom } from '../../src/calibration/random.js'
+import { isCopy, mayBeCopy } from '../../src/scoring/copy-evidence.js'
 import type { Kernel } from '../../src/scoring/kernel.js'
-import { BOT_LIKELIHOOD, isCopy, REPLAY_DISTANCE_MS } from '../../src/scoring/score.js'
+import { BOT_LIKELIHOOD, REPLAY_DISTANCE_MS, searchCopy } from '../../src/scoring/score.js'
 import { confirmed, sketchOf } from '../../src/scoring/sketch.js'
 import { type Durations, sessionOf } from './durations.js'
 import { sampleOf, within } from './forgeries.js'
@@ -32,7 +33,7 @@ export const knownOf = (session: Session, failed?: 'failed'): Uint8Array => {
 }
 
 export const copiesKnown = (kernel: Kernel, session: Session, known: Profile['known']): boolean =>
-  isCopy(kernel.repeats(sketchOf(sampleOf(session)), known))
+  isCopy(searchCopy(kernel, sketchOf(sampleOf(session)), known))
 
 interface Verdict {
   readonly copy: boolean
@@ -41,12 +42,13 @@ interface Verdict {
   readonly authenticated: boolean
 }
 
-/** Decides like a verify, without the replay index. */
+/** Decides like a verify under the default policy, without the replay index. What may be a copy is challenged. */
 export function judge(kernel: Kernel, { template, known }: Profile, session: Session): Verdict {
   const { botLikelihood, confidence, replayDistanceMs } = kernel.scoreKept(sampleOf(session), template)
-  const copy = copiesKnown(kernel, session, known) || replayDistanceMs < REPLAY_DISTANCE_MS
+  const evidence = searchCopy(kernel, sketchOf(sampleOf(session)), known)
+  const copy = isCopy(evidence) || replayDistanceMs < REPLAY_DISTANCE_MS
   const bot = botLikelihood > BOT_LIKELIHOOD
-  const authenticated = !copy && !bot && (confidence ?? 0) >= THRESHOLD
+  const authenticated = !copy && !mayBeCopy(evidence) && !bot && (confidence ?? 0) >= THRESHOLD
   return { copy, bot, confidence: confidence ?? 0, authenticated }
 }
 

@@ -42,6 +42,7 @@ export function learner(kernel: Kernel, rule: LearningRule) {
       bot: alone.botLikelihood > 0.5,
       replay: false,
       editedCopy: false,
+      copyInDoubt: false,
       impossibleTravel: false,
     }
     const decided = verdict(evidence, DEFAULT_POLICY)

@@ -100,13 +100,12 @@ export interface PolicyVerdict {
   readonly changed: boolean
 }
 
-/** The part of a trace that names the earlier pattern that a replay repeats. */
+/** The part of a trace that names the earlier pattern that a copy goes with. */
 export interface Trace {
   readonly copy_of: {
     readonly created_at: string
-    readonly repeated: number
-    readonly compared: number
-    /** For each press, how many of its two times repeat; null where none was compared. */
-    readonly presses: readonly (number | null)[] | null
+    readonly chance: number | null
+    /** For each press, the probability that it was taken from an earlier typing. */
+    readonly presses: readonly number[] | null
   } | null
 }

@@ -3,11 +3,11 @@ import type { Indicator, IndicatorReading } from './context/signal.js'
 import type { Sitting } from './sitting.js'
 import type { RecommendedAction } from './verdict.js'
 
-/** Number of holds and press-press intervals that repeat those of a known pattern, and number of those compared. */
+/** The known pattern that an attempt's pattern is nearest to, if a sincere pattern is seldom as near. */
 export interface CopyOf {
   readonly patternId: string
-  readonly repeated: number
-  readonly compared: number
+  /** Share of sincere patterns that are as near, 0 to 1. Absent from attempts recorded before there was one. */
+  readonly chance?: number
 }
 
 /** The facts stored with a typing attempt's decision: its context and its judgement. */
@@ -29,11 +29,13 @@ export interface AttemptFacts {
   readonly contextKnown: boolean
   /** The shadow policy's recommendation; null if no shadow policy was set. */
   readonly shadow: { readonly policyId: string; readonly recommendedAction: RecommendedAction } | null
-  /** The known pattern of the member that this pattern repeats with edits, and its repeated share; null if none. */
+  /** Null if the pattern is not near enough to one for a doubt. */
   readonly copyOf: CopyOf | null
   /** Refused because it has the times of a known pattern; or because it is one with edits. */
   readonly replayRejected: boolean
   readonly editedCopyRejected: boolean
+  /** Perhaps a copy: refused only by a policy that wants certainty. Absent from attempts recorded before there was one. */
+  readonly copyInDoubt?: boolean
   readonly impossibleTravel: boolean
   /** `bot`: classified as a machine. `replay`: detected, even if not refused. */
   readonly bot: boolean

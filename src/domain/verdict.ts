@@ -13,6 +13,8 @@ export interface Evidence {
   readonly replay: boolean
   /** A known pattern that was edited: likely, not certain. */
   readonly editedCopy: boolean
+  /** Perhaps a copy: one sincere pattern in 200 has as much evidence. */
+  readonly copyInDoubt: boolean
   /** The speed since the last sign-in is impossible. */
   readonly impossibleTravel: boolean
 }
@@ -25,7 +27,8 @@ export interface Verdict {
 
 /**
  * Decides from scores and policy. A replay or an impossible travel gives `block` at any score; a bot or an edited copy gives
- * the policy's `on_suspicion`, or `block` if the score alone gives it. Context can raise or lower the confidence, but a
+ * the policy's `on_suspicion`, or `block` if the score alone gives it. A pattern that may be a copy is challenged, except where the
+ * policy's priority is usability. Context can raise or lower the confidence, but a
  * biometric confidence below half the threshold always gives `block`.
  */
 export function verdict(evidence: Evidence, policy: Policy): Verdict {
@@ -37,7 +40,8 @@ export function verdict(evidence: Evidence, policy: Policy): Verdict {
   if (evidence.bot) return { confidence, recommendedAction: suspected, reason: 'detection-bot' }
   if (evidence.replay || evidence.editedCopy)
     return { confidence, recommendedAction: suspected, reason: 'fraud-detected' }
-  return { confidence, recommendedAction: byScore, reason: '' }
+  const isChallenged = evidence.copyInDoubt && byScore === 'auth' && policy.priority !== 'usability'
+  return { confidence, recommendedAction: isChallenged ? 'challenge' : byScore, reason: '' }
 }
 
 function actionFor(confidence: number, confidenceBiometrics: number, policy: Policy): RecommendedAction {

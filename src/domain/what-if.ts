@@ -14,6 +14,7 @@ type Evidence = Pick<
   | 'bot'
   | 'replayRejected'
   | 'editedCopyRejected'
+  | 'copyInDoubt'
   | 'impossibleTravel'
 >
 
@@ -31,6 +32,7 @@ export function whatIf(facts: Evidence, policy: Policy, enabled: readonly Contex
       bot,
       replay: replayRejected,
       editedCopy: editedCopyRejected,
+      copyInDoubt: facts.copyInDoubt ?? false,
       impossibleTravel: impossibleTravel && travelWeighs,
     },
     policy,

@@ -31,10 +31,10 @@ interface Surface {
   readonly nameKey: (text: number, bytes: number, key: number) => void
   readonly scan: (bytes: number) => number
   readonly mark: (presses: number) => void
-  readonly repeats: (bytes: number) => void
+  readonly copies: (bytes: number) => void
 }
 
-const LAYOUT_VERSION = 8
+const LAYOUT_VERSION = 9
 /** Words of SCANNED (table in `assembly/scan.ts`). */
 const SCANNED_WORDS = 62
 /** Numbers of TIMES: press and release of 500 presses. */
@@ -68,9 +68,9 @@ export interface KernelInstance {
   readonly times: Float64Array
   /** The bands in MARK. */
   readonly bands: BigInt64Array
-  /** REPEATED: its first number, and the same bytes as integers. */
-  readonly evidence: Float64Array
-  readonly repeated: Int32Array
+  /** COPIED: its first three numbers, and the same bytes as integers. */
+  readonly copied: Float64Array
+  readonly copiedFrom: Int32Array
   /** The whole memory, to decode text from. */
   readonly text: Buffer
   /** Addresses and sizes for the hot paths, because `address` reads a WebAssembly global, which is slower. */
@@ -115,8 +115,8 @@ function instantiate(module: object, model: Uint8Array): KernelInstance {
     scanned: new Int32Array(buffer, address('SCANNED'), SCANNED_WORDS),
     times: new Float64Array(buffer, address('TIMES'), TIMES),
     bands: new BigInt64Array(buffer, address('MARK') + MARK_BANDS_AT, REPLAY_BANDS),
-    evidence: new Float64Array(buffer, address('REPEATED'), 1),
-    repeated: new Int32Array(buffer, address('REPEATED'), 6),
+    copied: new Float64Array(buffer, address('COPIED'), 3),
+    copiedFrom: new Int32Array(buffer, address('COPIED'), 10),
     text: Buffer.from(buffer),
     samples: address('SAMPLES'),
     slotBytes: address('SAMPLE_BYTES'),

@@ -1,5 +1,6 @@
 import type { ReplayMark } from '../domain/replay.js'
 import type { Sitting } from '../domain/sitting.js'
+import type { CopyMeasures } from './copy-evidence.js'
 import {
   hostKernel,
   type KernelHost,
@@ -10,7 +11,6 @@ import {
 } from './kernel-instance.js'
 import { scanBody } from './kernel-scan.js'
 import type { PatternRead } from './read-pattern.js'
-import type { Repeat } from './scoring.js'
 
 /** The kernel's result for one probe. */
 export interface KernelScore {
@@ -23,6 +23,12 @@ export interface KernelScore {
   /** Fusion and liveness before calibration, for fitting the calibration. */
   readonly fused: number
   readonly liveness: number
+}
+
+/** What a search for a copy found, and the known pattern that each measure is of. */
+export interface CopySearch {
+  readonly measures: CopyMeasures
+  readonly patterns: Readonly<Record<keyof CopyMeasures, number>>
 }
 
 export interface Kernel {
@@ -43,9 +49,9 @@ export interface Kernel {
    * Compares a pattern with the first `KNOWN_SKETCHES_MAX` of the member's known patterns. All are sketches of `sketchOf`; a
    * row of `known` holds several, one after another. Null without known patterns.
    */
-  repeats(sketch: Uint8Array, known: readonly Uint8Array[]): Repeat | null
-  /** How many times, hold and interval, of each press of a sketch repeat in another: 0 to 2; null if the press was not compared. */
-  repeatsByPress(sketch: Uint8Array, known: Uint8Array): (number | null)[]
+  copies(sketch: Uint8Array, known: readonly Uint8Array[]): CopySearch | null
+  /** Probability of each press of a sketch that it was taken from the known patterns (`copies`), 0 to 1. */
+  copiedPresses(sketch: Uint8Array, known: readonly Uint8Array[]): number[]
   /**
    * Scores a sample against samples of the references (the first `referencesMax` of them). Copies its input. `sitting` is that
    * of the probe, `same` by default; the confidence depends on it.
@@ -97,11 +103,12 @@ export function createKernel(wasm: Uint8Array, model: Uint8Array): Kernel {
     memoryBytes: () => current().surface.memory.buffer.byteLength,
     scan: (body) => scanBody(host, body),
     mark: (times, replayKey) => markOf(host, times, replayKey),
-    repeats: (sketch, known) => repeatOf(host, sketch, known),
-    repeatsByPress(sketch, known) {
-      repeatOf(host, sketch, [known])
-      const presses = current().bytes.subarray(address('REPEAT_PRESSES')).subarray(0, sketch[0])
-      return Array.from(presses, (repeated) => (repeated === 0 ? null : repeated - 1))
+    copies: (sketch, known) => copiesOf(host, sketch, known),
+    copiedPresses(sketch, known) {
+      copiesOf(host, sketch, known)
+      const lane = current().copiedFrom[LANE] ?? 0
+      const own = view(address('OWN_SHARES'), 4 * (sketch[0] ?? 0))
+      return Array.from({ length: own.length / 4 }, (_, press) => (press === 0 ? 0 : 1 - (own[4 * press + lane] ?? 1)))
     },
     score(probe, references, sitting) {
       const used = Math.min(references.length, referencesMax)
@@ -152,18 +159,30 @@ export function createKernel(wasm: Uint8Array, model: Uint8Array): Kernel {
 /** `Sitting` of `assembly/model.ts`. */
 const sittingCode = (sitting: Sitting | undefined): number => (sitting === 'later' ? 1 : 0)
 
-function repeatOf({ current, guarded }: KernelHost, sketch: Uint8Array, known: readonly Uint8Array[]): Repeat | null {
-  const { bytes, probeSketchAt, knownSketchesAt, evidence, repeated } = current()
+/** Places of COPIED, in i32: the first of three patterns, and the lane of the sources (table in `assembly/copies.ts`). */
+const CORRELATED = 6
+const LANE = 9
+
+function copiesOf(
+  { current, guarded }: KernelHost,
+  sketch: Uint8Array,
+  known: readonly Uint8Array[],
+): CopySearch | null {
+  const { bytes, probeSketchAt, knownSketchesAt, copied, copiedFrom } = current()
   bytes.set(sketch, probeSketchAt)
   let end = knownSketchesAt
   for (const row of known) {
     bytes.set(row, end)
     end += row.length
   }
-  guarded((surface) => surface.repeats(end - knownSketchesAt))
-  const index = repeated[2] ?? -1
-  if (index < 0) return null
-  return { evidence: evidence[0] ?? 0, index, repeated: repeated[3] ?? 0, compared: repeated[4] ?? 0 }
+  guarded((surface) => surface.copies(end - knownSketchesAt))
+  const [correlated = -1, source = -1, positioned = -1] = copiedFrom.subarray(CORRELATED, LANE)
+  if (correlated < 0) return null
+  const [correlation = 0, sources = 0, positions = 0] = copied
+  return {
+    measures: { correlation, sources, positions },
+    patterns: { correlation: correlated, sources: source, positions: positioned },
+  }
 }
 
 /** RESULT of the last score; without references there is no confidence. */

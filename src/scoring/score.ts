@@ -1,7 +1,8 @@
+import { type CopyEvidence, copyEvidence, isCopy } from './copy-evidence.js'
 import type { Kernel, KernelScore } from './kernel.js'
 import { readByContract } from './read-pattern.js'
 import { readableSample } from './sample.js'
-import type { ProfileTemplate, Repeat, ScoringResult, ScoringTask } from './scoring.js'
+import type { ProfileTemplate, ScoringResult, ScoringTask } from './scoring.js'
 import { sketchOf } from './sketch.js'
 
 /** Above this a pattern counts as a bot; the model's liveness curve is calibrated to it. */
@@ -12,16 +13,6 @@ export const BOT_LIKELIHOOD = 0.5
  * model card).
  */
 export const REPLAY_DISTANCE_MS = 4
-
-/**
- * Evidence above which a pattern counts as an edited copy of a known one: a constant, plus an amount for each compared time.
- * None of 10,800 sincere patterns reached it against up to 48 earlier patterns of the same person
- * (`npm run bench -- accuracy --attacks`).
- */
-const COPY_EVIDENCE = 9
-const COPY_EVIDENCE_PER_TIME = 0.115
-export const isCopy = (repeat: Repeat | null): boolean =>
-  repeat !== null && repeat.evidence > COPY_EVIDENCE + COPY_EVIDENCE_PER_TIME * repeat.compared
 
 /**
  * Reads one request body and scores it, in the worker or, with inline scoring, on the caller's thread. The kernel scans the
@@ -36,8 +27,7 @@ export function scoreTask(kernel: Kernel, task: ScoringTask): ScoringResult {
   const { found, confidence, adapted, nReferences, kept } = compare(kernel, sample, task)
   const replayOfReference = found.replayDistanceMs < REPLAY_DISTANCE_MS
   const sketch = sketchOf(sample)
-  const repeat = task.known === undefined ? null : kernel.repeats(sketch, task.known)
-  const copyOfKnown = isCopy(repeat)
+  const copy = searchCopy(kernel, sketch, task.known ?? [])
   return {
     ok: true,
     reading: {
@@ -49,10 +39,9 @@ export function scoreTask(kernel: Kernel, task: ScoringTask): ScoringResult {
       metadata,
       replayMark: kernel.mark(read.times, task.replayKey),
       botLikelihood: found.botLikelihood,
-      bot: found.botLikelihood > BOT_LIKELIHOOD && !replayOfReference && !copyOfKnown,
+      bot: found.botLikelihood > BOT_LIKELIHOOD && !replayOfReference && !isCopy(copy),
       replayOfReference,
-      repeat,
-      copyOfKnown,
+      copy,
       sketch,
       replayDistanceMs: found.replayDistanceMs,
       confidence,
@@ -62,6 +51,12 @@ export function scoreTask(kernel: Kernel, task: ScoringTask): ScoringResult {
       warnings,
     },
   }
+}
+
+/** Searches known patterns for what a sketch was made from; null without known patterns. */
+export function searchCopy(kernel: Kernel, sketch: Uint8Array, known: readonly Uint8Array[]): CopyEvidence | null {
+  const found = kernel.copies(sketch, known)
+  return found === null ? null : copyEvidence(found.measures, found.patterns)
 }
 
 interface Comparison {

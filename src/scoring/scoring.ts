@@ -1,5 +1,6 @@
 import type { ReplayMark } from '../domain/replay.js'
 import type { Sitting } from '../domain/sitting.js'
+import type { CopyEvidence } from './copy-evidence.js'
 import type { TypingMetadata } from './pattern-metadata.js'
 
 /**
@@ -32,17 +33,6 @@ export interface ScoringTask {
   readonly replayKey: Uint8Array
 }
 
-/** The known pattern that a pattern repeats most. */
-export interface Repeat {
-  /** Position in `ScoringTask.known`. */
-  readonly index: number
-  /** Log likelihood ratio of a copy against a sincere pattern. */
-  readonly evidence: number
-  /** Number of holds and press-press intervals that repeat, and number that were compared. */
-  readonly repeated: number
-  readonly compared: number
-}
-
 /** The result of reading and scoring one typing pattern. */
 export interface PatternReading {
   /** Compact binary form of the pattern: the only form that is kept, and only encrypted. */
@@ -63,9 +53,7 @@ export interface PatternReading {
   /** A reference is the same pattern within a few ms. */
   readonly replayOfReference: boolean
   /** Null without known patterns. */
-  readonly repeat: Repeat | null
-  /** `repeat` shows that the pattern is an edited copy. */
-  readonly copyOfKnown: boolean
+  readonly copy: CopyEvidence | null
   /** Sketch of the pattern (`sketchOf`), for comparison with later ones. */
   readonly sketch: Uint8Array
   /**

@@ -89,7 +89,8 @@ export interface TestedBy {
   readonly memberId: string
   /** Epoch ms. */
   readonly since: number
-  readonly limit: number
+  /** Most patterns of successes; most of failures, and as many of refused calls. */
+  readonly limits: { readonly confirmed: number; readonly failed: number }
   /** Ids of patterns to leave out. */
   readonly known: readonly string[]
 }
@@ -111,8 +112,8 @@ export interface AuthenticationStore {
     within: { readonly now: number; readonly most: number },
   ): Promise<KnownPattern[]>
   /**
-   * Patterns that a member's attempts tested since a time, then those of refused calls, both newest first and at most
-   * `limit`; without those that retention removed.
+   * Patterns that a member's successful attempts tested since a time, then those of failed ones, then those of refused calls, each
+   * kind newest first; without those that retention removed.
    */
   tested(organizationId: string, by: TestedBy): Promise<TestedPattern[]>
   find(organizationId: string, id: string): Promise<Authentication | null>

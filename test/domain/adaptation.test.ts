@@ -26,6 +26,7 @@ const judged = (confidenceBiometrics: number, of: Policy) =>
       bot: false,
       replay: false,
       editedCopy: false,
+      copyInDoubt: false,
       impossibleTravel: false,
     },
     of,

@@ -8,6 +8,7 @@ const evidence = {
   bot: false,
   replay: false,
   editedCopy: false,
+  copyInDoubt: false,
   impossibleTravel: false,
 }
 const action = (confidenceBiometrics: number, confidenceContext: number | null, policy = DEFAULT_POLICY) =>
@@ -46,6 +47,15 @@ describe('a verdict', () => {
       for (const certain of [{ replay: true }, { impossibleTravel: true }, { confidenceBiometrics: 0.2 }])
         expect(of({ ...suspected, ...certain }).recommendedAction).toBe('block')
     }
+  })
+
+  it('challenges a pattern that may be a copy, unless the priority is usability', () => {
+    const of = (priority: Policy['priority'], confidenceBiometrics = 0.9) =>
+      verdict({ ...evidence, confidenceBiometrics, copyInDoubt: true }, { ...DEFAULT_POLICY, priority })
+    for (const priority of ['security', 'balanced'] as const)
+      expect(of(priority)).toMatchObject({ recommendedAction: 'challenge', reason: '' })
+    expect(of('usability').recommendedAction).toBe('auth')
+    expect(of('balanced', 0.2).recommendedAction).toBe('block')
   })
 
   it('blocks a bot and a replay at any confidence, and gives the reason', () => {

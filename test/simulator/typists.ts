@@ -73,7 +73,7 @@ export const standInScoring: Scoring = {
       botLikelihood: typing.quality === 'bot' ? 1 : 0,
       bot: typing.quality === 'bot',
       replayOfReference: owners.some(({ person, nth }) => person === typing.person && nth === typing.nth),
-      ...{ repeat: null, copyOfKnown: false, sketch: new Uint8Array(1), replayDistanceMs: Number.POSITIVE_INFINITY },
+      ...{ copy: null, sketch: new Uint8Array(1), replayDistanceMs: Number.POSITIVE_INFINITY },
       confidence: owners.length === 0 ? null : confidence,
       confidenceAdapted: adaptive.length === 0 ? null : Math.max(confidence, confidence > 0.05 ? 0.6 : 0),
       ...{ nReferencesUsed: owners.length + adaptive.length, kept, warnings: null },

@@ -276,17 +276,23 @@ export const authenticationTrace = dashboardRoute({
           .object({
             pattern_id: z.string(),
             created_at: z.iso.datetime(),
-            repeated: z.int().describe('times of the pattern, holds and press-press intervals, that repeat'),
-            compared: z.int(),
+            chance: z
+              .number()
+              .min(0)
+              .max(1)
+              .nullable()
+              .describe('share of sincere patterns that are as near to an earlier one; null for older authentications'),
             presses: z
-              .array(z.int().min(0).max(2).nullable())
+              .array(z.number().min(0).max(1))
               .nullable()
               .describe(
-                'for each press, how many of its two times repeat; null where none was compared, and null as a whole after a pattern was deleted',
+                'for each press, the probability that it was taken from an earlier pattern under the same keys; null after a pattern was deleted',
               ),
           })
           .nullable()
-          .describe('the earlier pattern of the member that this one repeats with edits'),
+          .describe(
+            'the earlier pattern of the member that this one is nearest to, if a sincere one is seldom as near',
+          ),
       }),
     ),
   },
@@ -308,8 +314,7 @@ export const authenticationTrace = dashboardRoute({
         : {
             pattern_id: copy.patternId,
             created_at: new Date(copy.at).toISOString(),
-            repeated: copy.repeated,
-            compared: copy.compared,
+            chance: copy.chance,
             presses: copy.presses,
           }
     return { status: 200, payload: { data: { ...decision, trace, n_patterns_missing: nMissing, reproduced, copy_of } } }

@@ -131,13 +131,17 @@ function Verdict({ attempt, typed }: VerdictNeeds) {
   )
 }
 
+/** Rarer chances are beyond what the open data can tell. */
+const RAREST = 1e-6
+
 const Copy = ({ copy }: { readonly copy: NonNullable<Trace['copy_of']> }) => {
   const [before, after = ''] = texts.copy.split('{time}')
   return (
     <p>
       {before}
       <Time at={copy.created_at} />
-      {fill(after, { repeated: count(copy.repeated), compared: count(copy.compared) })}
+      {after}{' '}
+      {copy.chance !== null && fill(texts.copyChance, { n: count(Math.round(1 / Math.max(copy.chance, RAREST))) })}
     </p>
   )
 }
@@ -192,7 +196,7 @@ function Typing({ typed }: { readonly typed: Typed | null }) {
       <p class="soft">
         {fill(texts.pressesHelp, { n: count(presses.n_references) })} {presses.masked && texts.masked}
       </p>
-      <PressPicture presses={presses.presses} repeats={copy?.presses ?? null} />
+      <PressPicture presses={presses.presses} copied={copy?.presses ?? null} />
       {presses.whole.length > 0 && (
         <>
           <h3>{texts.whole}</h3>

@@ -19,15 +19,15 @@ const classOf = (grade: Grade): string => `g${grade + 2}`
 
 interface PictureNeeds {
   readonly presses: readonly Press[]
-  /** For each press, how many of its times repeat an earlier typing; null if the typing is no copy. */
-  readonly repeats: readonly (number | null)[] | null
+  /** For each press, the probability that it was taken from an earlier typing; null if the typing is no copy. */
+  readonly copied: readonly number[] | null
 }
 
 /**
  * The typing as a row of keys, each in the colour of how much it spoke for the person, over its interval and its hold next to the
  * range of the references. A table has the same for who does not see it.
  */
-export const PressPicture = ({ presses, repeats }: PictureNeeds) => (
+export const PressPicture = ({ presses, copied }: PictureNeeds) => (
   <>
     <ul class="legend grades" aria-hidden="true">
       {ALL_GRADES.map((grade) => (
@@ -39,7 +39,7 @@ export const PressPicture = ({ presses, repeats }: PictureNeeds) => (
     </ul>
     <div class="presses" aria-hidden="true">
       {presses.map((press) => (
-        <Key key={press.at} press={press} repeated={(repeats?.[press.at] ?? 0) > 0} />
+        <Key key={press.at} press={press} repeated={(copied?.[press.at] ?? 0) > 0.5} />
       ))}
     </div>
     <details>

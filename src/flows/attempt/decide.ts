@@ -6,6 +6,7 @@ import { type ContextJudgement, habitsAfter, judgeContext } from '../../domain/c
 import type { ContextIndicator } from '../../domain/context/signal.js'
 import { verdict } from '../../domain/verdict.js'
 import { whatIf } from '../../domain/what-if.js'
+import { isCopy, mayBeCopy } from '../../scoring/copy-evidence.js'
 import type { PatternReading } from '../../scoring/scoring.js'
 import type { AttemptRecord } from '../../storage/authentication.js'
 import type { Geography } from '../../storage/geography.js'
@@ -68,10 +69,12 @@ function decideTyping(
   const { settings, member } = context
   const { policy } = settings.policy
   const sameTimes = reading.replayOfReference || seenBefore
-  const replay = sameTimes || reading.copyOfKnown
+  const copied = isCopy(reading.copy)
+  const replay = sameTimes || copied
   const rejects = needs.replay === 'reject'
   const editedCopyRejected = rejects && replay && !sameTimes
   const replayRejected = rejects && sameTimes
+  const copyInDoubt = rejects && !replay && mayBeCopy(reading.copy)
   const confidenceBiometrics = joinedConfidence(reading.confidence ?? 0, reading.confidenceAdapted, policy)
   const circumstances = circumstancesOf(needs, comparison, stamp.now)
   const habits = readHabits(member.habits)
@@ -84,11 +87,17 @@ function decideTyping(
       bot: reading.bot,
       replay: replayRejected,
       editedCopy: editedCopyRejected,
+      copyInDoubt,
       impossibleTravel,
     },
     policy,
   )
-  const facts = factsOf(comparison, circumstances, judgement, { replay, replayRejected, editedCopyRejected })
+  const facts = factsOf(comparison, circumstances, judgement, {
+    replay,
+    replayRejected,
+    editedCopyRejected,
+    copyInDoubt,
+  })
   const { exact, bands } = reading.replayMark
   return recordOf(context, stamp, {
     recommendedAction,
@@ -167,7 +176,7 @@ function factsOf(
   { reading, references, adaptive, known, sitting }: TypingComparison,
   { ip, network, anonymizer, place, device }: Circumstances,
   { indicators, impossibleTravel, confidence }: ContextJudgement,
-  replays: Pick<AttemptFacts, 'replay' | 'replayRejected' | 'editedCopyRejected'>,
+  replays: Required<Pick<AttemptFacts, 'replay' | 'replayRejected' | 'editedCopyRejected' | 'copyInDoubt'>>,
 ): AttemptFacts {
   const { bot, botLikelihood, mode, metadata } = reading
   return {
@@ -186,6 +195,7 @@ function factsOf(
     copyOf: copyOf(reading, known),
     replayRejected: replays.replayRejected,
     editedCopyRejected: replays.editedCopyRejected,
+    copyInDoubt: replays.copyInDoubt,
     mode,
     sitting,
     confidenceEnrolled: reading.confidence ?? 0,
@@ -197,10 +207,9 @@ function factsOf(
   }
 }
 
-function copyOf({ copyOfKnown, repeat }: PatternReading, known: KnownPatterns): AttemptFacts['copyOf'] {
-  if (!copyOfKnown || repeat === null) return null
-  const { index, repeated, compared } = repeat
-  return { patternId: idsOfKnown(known)[index] ?? '', repeated, compared }
+function copyOf({ copy }: PatternReading, known: KnownPatterns): AttemptFacts['copyOf'] {
+  if (copy === null || !mayBeCopy(copy)) return null
+  return { patternId: idsOfKnown(known)[copy.index] ?? '', chance: copy.chance }
 }
 
 /** Adds the shadow policy's verdict, which decides nothing. */

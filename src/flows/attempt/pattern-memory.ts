@@ -11,9 +11,10 @@ import { bytesOf, EMPTY_ROW, hasId, idsIn, latestOf, type SketchRow, sketchesIn 
 /** The patterns that a member's next pattern is compared with. */
 export interface KnownPatterns {
   readonly references: SketchRow
-  readonly tested: SketchRow
-  /** Patterns of refused calls. */
-  readonly refused: SketchRow
+  /** Patterns of successful sign-ins. */
+  readonly confirmed: SketchRow
+  /** Patterns of failed attempts and of refused calls, which anybody can send. */
+  readonly failed: SketchRow
   /** Complete up to this version of the member's attempts, in this generation and version of the profile. */
   readonly attemptsVersion: number
   readonly generation: number
@@ -28,10 +29,12 @@ export interface PatternMemory {
   forget(memberId: string): void
 }
 
-/** Patterns kept per member: the kernel's `KNOWN_SKETCHES_MAX`. */
-const KNOWN_MAX = 64
-/** Tested ones among them, which fit with 16 references. Those of refused calls have the places that are left. */
-const TESTED_MAX = 48
+/**
+ * Patterns kept per member besides the references, of which there are 16 at most: together the kernel's `KNOWN_SKETCHES_MAX`. Failures
+ * have places of their own, so that they push out no success.
+ */
+const CONFIRMED_MAX = 48
+const FAILED_MAX = 16
 /** Clocks of two processes may differ by this much. */
 const OVERLAP_MS = 120_000
 /** Approximate size of an entry without its sketches and ids. */
@@ -50,7 +53,11 @@ export function createPatternMemory(bytesMax: number): PatternMemory {
   }
 }
 
-const rowsOf = ({ references, tested, refused }: KnownPatterns): readonly SketchRow[] => [references, tested, refused]
+const rowsOf = ({ references, confirmed, failed }: KnownPatterns): readonly SketchRow[] => [
+  references,
+  confirmed,
+  failed,
+]
 
 /** The ids of all known patterns, in the order in which they are compared. */
 export const idsOfKnown = (known: KnownPatterns): string[] => rowsOf(known).flatMap(idsIn)
@@ -95,15 +102,10 @@ export async function knownPatterns(
 }
 
 /** Adds the pattern of a recorded attempt, unless another attempt was recorded in between. */
-export function remember(
-  memory: PatternMemory,
-  member: Member,
-  known: KnownPatterns,
-  pattern: Omit<Sketched, 'refused'>,
-): void {
+export function remember(memory: PatternMemory, member: Member, known: KnownPatterns, pattern: Sketched): void {
   if (known.attemptsVersion + 1 !== member.attemptsVersion) return
   const { attemptsVersion } = member
-  memory.keep(member.id, { ...withPatterns(known, [{ ...pattern, refused: false }]), attemptsVersion })
+  memory.keep(member.id, { ...withPatterns(known, [pattern]), attemptsVersion })
 }
 
 /** A tested or refused pattern, opened. */
@@ -111,7 +113,6 @@ interface Sketched {
   readonly id: string
   readonly at: number
   readonly authenticated: boolean
-  readonly refused: boolean
   readonly sketch: Uint8Array
 }
 
@@ -145,8 +146,8 @@ const fromReferences = (
     enrolled.length,
     false,
   ),
-  tested: EMPTY_ROW,
-  refused: EMPTY_ROW,
+  confirmed: EMPTY_ROW,
+  failed: EMPTY_ROW,
   attemptsVersion: 0,
   generation,
   profileVersion,
@@ -154,8 +155,8 @@ const fromReferences = (
 })
 
 /**
- * Tested and refused patterns that are not known, since `latestAt`, each oldest first, without those that do not open: a
- * tested one may be sealed for an earlier generation.
+ * Tested and refused patterns that are not known, since `latestAt`, oldest first, without those that do not open: a tested one
+ * may be sealed for an earlier generation.
  */
 async function testedSince(needs: Needs, context: AttemptContext, known: KnownPatterns): Promise<Sketched[]> {
   const { latestAt, attemptsVersion } = known
@@ -163,17 +164,18 @@ async function testedSince(needs: Needs, context: AttemptContext, known: KnownPa
   // A latest pattern in the future means that the database's clock was set back: later patterns have earlier times.
   const since = latestAt > needs.now() ? 0 : Math.max(0, latestAt - OVERLAP_MS)
   // Each attempt and each refused pattern has incremented the version.
-  const limit = Math.min(TESTED_MAX, member.attemptsVersion - attemptsVersion)
-  const asked = { userRef: who.userRef, memberId: member.id, since, limit, known: idsOfKnown(known) }
+  const missing = member.attemptsVersion - attemptsVersion
+  const limits = { confirmed: Math.min(CONFIRMED_MAX, missing), failed: Math.min(FAILED_MAX, missing) }
+  const asked = { userRef: who.userRef, memberId: member.id, since, limits, known: idsOfKnown(known) }
   const tested = await needs.authentications.tested(who.organizationId, asked)
   const sketched = await Promise.all(
     tested.map(async ({ patternId: id, createdAt: at, authenticated, sealed, refused }: TestedPattern) => {
       const generation = refused?.generation ?? member.generation
       const sample = await opened(needs, context, id, generation, sealed).catch(() => null)
-      return sample === null ? [] : [{ id, at, authenticated, refused: refused !== null, sketch: sketchOf(sample) }]
+      return sample === null ? [] : [{ id, at, authenticated, sketch: sketchOf(sample) }]
     }),
   )
-  return sketched.flat().reverse()
+  return sketched.flat().sort((a, b) => a.at - b.at)
 }
 
 function opened(
@@ -187,21 +189,25 @@ function opened(
   return vault.open(who.organizationId, binding, sealed)
 }
 
-/**
- * Adds patterns, each as the latest of its kind. Drops the oldest tested ones if there are too many of these, and the oldest
- * refused ones if there are too many in all, so that a refused pattern pushes out no tested one.
- */
+/** Adds patterns, each as the latest of its kind, in place of the oldest if there are too many. */
 function withPatterns(known: KnownPatterns, added: readonly Sketched[]): KnownPatterns {
   const fresh = added
     .map((one) => ({ ...one, id: parse(one.id) }))
     .filter(({ id }) => !rowsOf(known).some((row) => hasId(row, id)))
   if (fresh.length === 0) return known
-  const of = (kind: boolean) =>
-    fresh
-      .filter(({ refused }) => refused === kind)
-      .map(({ id, sketch, authenticated }) => ({ id, sketch: authenticated ? confirmed(sketch) : sketch }))
-  const tested = latestOf(known.tested, of(false), TESTED_MAX)
-  const room = Math.max(0, KNOWN_MAX - known.references.n - tested.n)
-  const refused = latestOf(known.refused, of(true), room)
-  return { ...known, tested, refused, latestAt: Math.max(known.latestAt, ...fresh.map(({ at }) => at)) }
+  const successes = fresh.filter(({ authenticated }) => authenticated)
+  return {
+    ...known,
+    confirmed: latestOf(
+      known.confirmed,
+      successes.map(({ id, sketch }) => ({ id, sketch: confirmed(sketch) })),
+      CONFIRMED_MAX,
+    ),
+    failed: latestOf(
+      known.failed,
+      fresh.filter(({ authenticated }) => !authenticated),
+      FAILED_MAX,
+    ),
+    latestAt: Math.max(known.latestAt, ...fresh.map(({ at }) => at)),
+  }
 }

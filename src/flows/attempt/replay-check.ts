@@ -1,6 +1,7 @@
 import { REPLAY_NEAR_MS, type ReplayMark } from '../../domain/replay.js'
 import { sharesPartInTurns } from '../../scoring/alignment.js'
 import type { Scoring } from '../../scoring/scoring.js'
+import { sketchOf } from '../../scoring/sketch.js'
 import type { AttemptRecord, AuthenticationStore } from '../../storage/authentication.js'
 import type { Vault } from '../../storage/vault.js'
 import type { AttemptContext, AttemptInput } from './attempt-context.js'
@@ -41,6 +42,11 @@ export const COMPARED_MAX = 64
  * do: 44 to 75 of 100 edited copies share them.
  */
 const BANDS_OF_REMOVED = 2
+/**
+ * Chance below which a pattern counts as a copy of one that its mark resembles, which may be another person's. Among 23,000 pairs of
+ * people who typed the same words, one in 10,000 had a chance of 0.0001.
+ */
+const SUSPECT_CHANCE = 0.00002
 
 /**
  * Compares a pattern with the patterns that its mark resembles. Returns the mark with these cleared if the pattern differs
@@ -64,10 +70,11 @@ export async function clearedMark(
     }
     const { binding, sealed } = pattern
     const reference = await needs.vault.open(organizationId, binding, sealed)
-    const result = await needs.scoring.score({ body, references: [reference], replayKey })
+    const result = await needs.scoring.score({ body, references: [reference], known: [sketchOf(reference)], replayKey })
     if (!result.ok || result.reading.nReferencesUsed === 0) return null
-    const { replayDistanceMs, sample } = result.reading
-    if (replayDistanceMs < REPLAY_NEAR_MS || (await sharesPartInTurns(sample, reference))) return null
+    const { replayDistanceMs, sample, copy } = result.reading
+    const isNear = replayDistanceMs < REPLAY_NEAR_MS || (copy?.chance ?? 1) < SUSPECT_CHANCE
+    if (isNear || (await sharesPartInTurns(sample, reference))) return null
   }
   return { ...mark, cleared: known.map(({ exact }) => exact) }
 }

@@ -1,11 +1,11 @@
-import type { AttemptFacts, CopyOf } from '../../domain/attempt-facts.js'
+import type { AttemptFacts } from '../../domain/attempt-facts.js'
 import type { Circumstances } from '../../domain/context/circumstances.js'
 import { judgeContext } from '../../domain/context/context.js'
 import type { ContextIndicator, Indicator, IndicatorReading, Signal } from '../../domain/context/signal.js'
 import { Refusal, userNotFound } from '../../domain/refusal.js'
 import type { Explanation } from '../../scoring/explanation.js'
 import type { Scorer } from '../../scoring/scorer.js'
-import { sketchOf } from '../../scoring/sketch.js'
+import { confirmed, sketchOf } from '../../scoring/sketch.js'
 import { type Trace, traceOf } from '../../scoring/trace.js'
 import type { AccountStore } from '../../storage/account.js'
 import type { AttemptLog, LoggedAttempt } from '../../storage/attempt-log.js'
@@ -43,11 +43,14 @@ interface ComparedPresses extends Pick<AttemptTrace, 'attempt' | 'reproduced'> {
 
 export type ShownPress = Explanation['presses'][number]
 
-interface TracedCopy extends CopyOf {
+interface TracedCopy {
+  readonly patternId: string
+  /** Null for an attempt recorded before there was one. */
+  readonly chance: number | null
   /** When the known pattern was received, epoch ms. */
   readonly at: number
-  /** For each press, how many of its two times repeat; null if not compared. Null if one of the patterns was deleted. */
-  readonly presses: readonly (number | null)[] | null
+  /** For each press, the probability that it was taken from an earlier pattern. Null if one of the patterns was deleted. */
+  readonly presses: readonly number[] | null
 }
 
 export interface InspectFlows {
@@ -129,10 +132,10 @@ export function indicatorsOf({
   ]
 }
 
-/** Share of the pattern's times that repeat a known pattern with edits, and the id of the known pattern. */
+/** Confidence that the pattern is a copy, and the id of the known pattern that it is nearest to. */
 const copySignal = (copyOf: AttemptFacts['copyOf']): Signal => ({
   signal: 'copy_of',
-  value: copyOf === null ? null : copyOf.repeated / copyOf.compared,
+  value: copyOf?.chance === undefined ? null : 1 - copyOf.chance,
   reference: copyOf?.patternId ?? null,
   weight: 1,
   computedOutcome: null,
@@ -146,7 +149,9 @@ async function traced(needs: Needs, organizationId: string, attempt: LoggedAttem
   const { patternId, sealed, facts, userRef, memberRef, accountId, memberId } = attempt
   const copyOf = facts?.copyOf ?? null
   const copyWith = (presses: TracedCopy['presses']) =>
-    copyOf === null ? null : { ...copyOf, at: receivedAt(copyOf.patternId), presses }
+    copyOf === null
+      ? null
+      : { patternId: copyOf.patternId, chance: copyOf.chance ?? null, at: receivedAt(copyOf.patternId), presses }
   const none = (nMissing: number) => ({ attempt, trace: null, nMissing, reproduced: null, copy: copyWith(null) })
   const person = await needs.accounts.find(organizationId, userRef, memberRef)
   if (patternId === null || sealed === null || facts === null || person?.member?.id !== memberId) return none(0)
@@ -176,7 +181,10 @@ async function traced(needs: Needs, organizationId: string, attempt: LoggedAttem
   const presses =
     copyOf === null || original === null
       ? null
-      : needs.scorer().kernel.repeatsByPress(sketchOf(inputs.probe), sketchOf(await open(copyOf.patternId, original)))
+      : needs.scorer().kernel.copiedPresses(
+          sketchOf(inputs.probe),
+          [...inputs.references, await open(copyOf.patternId, original)].map((one) => confirmed(sketchOf(one))),
+        )
   return { attempt, trace, nMissing, reproduced, copy: copyWith(presses) }
 }
 

@@ -27,8 +27,8 @@ describe('a deletion removes from the caches of the process', () => {
       const { id, generation, profileVersion, attemptsVersion } = member
       const known: KnownPatterns = {
         references: EMPTY_ROW,
-        tested: EMPTY_ROW,
-        refused: EMPTY_ROW,
+        confirmed: EMPTY_ROW,
+        failed: EMPTY_ROW,
         latestAt: 0,
         generation,
         profileVersion,

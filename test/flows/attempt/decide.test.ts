@@ -21,6 +21,9 @@ const needs = {
   contextIndicators: [],
 }
 
+const COPY = { index: 1, chance: 1e-7 }
+const DOUBT = { index: 1, chance: 0.003 }
+
 // Sound: `decide` reads no other fields of context and comparison.
 const contextOf = (policy: Partial<Policy> = {}, method: 'biometric' | 'security_code' = 'biometric', shadow = {}) =>
   ({
@@ -36,10 +39,10 @@ const typing = (changes: Partial<PatternReading> = {}) =>
     method: 'biometric',
     reading: {
       ...{ ip: null, mode: 'visible', metadata: { device: null, application: 'web', tags: [] }, replayMark: mark },
-      ...{ bot: false, botLikelihood: 0.1, replayOfReference: false, copyOfKnown: false, repeat: null },
+      ...{ bot: false, botLikelihood: 0.1, replayOfReference: false, copy: null },
       ...{ confidence: 0.9, confidenceAdapted: null, nReferencesUsed: 5, ...changes },
     },
-    known: { references: rowOf(v7()), tested: rowOf(TESTED), refused: EMPTY_ROW },
+    known: { references: rowOf(v7()), confirmed: rowOf(TESTED), failed: EMPTY_ROW },
     ...{ references: ['e0'], adaptive: [], patternId: 'n', sealed: Uint8Array.of(5) },
   }) as unknown as Comparison
 
@@ -51,8 +54,10 @@ describe('the decision on an attempt', () => {
     ['a machine', { bot: true }, {}, 'block', 'detection-bot'],
     ['a machine, if suspicion is a challenge', { bot: true }, CHALLENGE, 'challenge', 'detection-bot'],
     ['a copy of a reference', { replayOfReference: true }, CHALLENGE, 'block', 'fraud-detected'],
-    ['an edited copy', { copyOfKnown: true }, {}, 'block', 'fraud-detected'],
-    ['an edited copy, if suspicion is a challenge', { copyOfKnown: true }, CHALLENGE, 'challenge', 'fraud-detected'],
+    ['a copy', { copy: COPY }, {}, 'block', 'fraud-detected'],
+    ['a copy, if suspicion is a challenge', { copy: COPY }, CHALLENGE, 'challenge', 'fraud-detected'],
+    ['what may be a copy', { copy: DOUBT }, {}, 'challenge', ''],
+    ['what may be a copy, if usability comes first', { copy: DOUBT }, { priority: 'usability' }, 'auth', ''],
   ] as const)('is by score, signs and policy: %s', (_, reading, policy, recommendedAction, reason) => {
     const record = decide(needs, contextOf(policy), typing(reading), NOT_SEEN, STAMP)
     expect(record).toMatchObject({ recommendedAction, reason, authenticated: recommendedAction === 'auth' })
@@ -71,13 +76,13 @@ describe('the decision on an attempt', () => {
   })
 
   it('only notes a replay where replays are not rejected, and names the pattern that was copied', () => {
-    const repeat = { index: 1, evidence: 40, repeated: 30, compared: 40 }
-    const copy = typing({ copyOfKnown: true, repeat })
+    const copy = typing({ copy: COPY })
     const { authenticated, facts } = decide({ ...needs, replay: 'flag' }, contextOf(), copy, NOT_SEEN, STAMP)
     expect(authenticated).toBe(true)
     expect(facts).toMatchObject({
       ...{ replay: true, replayRejected: false, editedCopyRejected: false },
-      copyOf: { patternId: TESTED, repeated: 30, compared: 40 },
+      copyOf: { patternId: TESTED, chance: COPY.chance },
+      copyInDoubt: false,
     })
   })
 

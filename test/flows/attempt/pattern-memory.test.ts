@@ -53,7 +53,12 @@ function knowing(
         const left = patterns.filter(
           ({ patternId, createdAt }) => createdAt >= by.since && !by.known.includes(patternId),
         )
-        return [false, true].flatMap((of) => left.filter((one) => (one.refused !== null) === of).slice(0, by.limit))
+        const { confirmed, failed } = by.limits
+        return [
+          ...left.filter((one) => one.authenticated).slice(0, confirmed),
+          ...left.filter((one) => !one.authenticated && one.refused === null).slice(0, failed),
+          ...left.filter((one) => one.refused !== null).slice(0, failed),
+        ]
       },
     },
     vault: { open: async (_organizationId: string, _binding: unknown, sealed: Uint8Array) => sealed },
@@ -85,7 +90,7 @@ const sketchesOf = (known: KnownPatterns) => {
 }
 
 describe('the known patterns of a member', () => {
-  it('are the references, then the tested patterns, then those of refused calls, oldest first, each with its sketch', async () => {
+  it('are the references, then successes, then failures and refused calls, oldest first, each with its sketch', async () => {
     const { at } = knowing([tested(3), refused(2), tested(1), refused(0)])
     const known = await at(4)
     expect(idsOfKnown(known)).toEqual([
@@ -95,7 +100,7 @@ describe('the known patterns of a member', () => {
       idOf('r', 0),
       idOf('r', 2),
     ])
-    expect([known.references.n, known.refused.n]).toEqual([REFERENCES, 2])
+    expect([known.references.n, known.failed.n]).toEqual([REFERENCES, 2])
     const presses = sketchesOf(known).map((sketch) => Buffer.from(sketch.subarray(1)).toString('hex'))
     const wanted = [...[0, 1, 2, 3, 4].map((i) => 100 + i), 1, 3, 0, 2].map((n) => sketchOf(sampleOf(n)).subarray(1))
     expect(presses).toEqual(wanted.map((sketch) => Buffer.from(sketch).toString('hex')))
@@ -106,10 +111,16 @@ describe('the known patterns of a member', () => {
     await first.at(3)
     await first.at(3)
     expect(first.asked).toHaveLength(1)
-    expect(first.asked[0]).toMatchObject({ since: 0, limit: 3, known: ids('e', 0, REFERENCES) })
+    expect(first.asked[0]).toMatchObject({
+      since: 0,
+      limits: { confirmed: 3, failed: 3 },
+      known: ids('e', 0, REFERENCES),
+    })
     const later = knowing(newestFirst(5), first.memory)
     expect(idsOfKnown(await later.at(5))).toEqual([...ids('e', 0, REFERENCES), ...ids('t', 0, 5)])
-    expect(later.asked).toMatchObject([{ limit: 2, known: [...ids('e', 0, REFERENCES), ...ids('t', 0, 3)] }])
+    expect(later.asked).toMatchObject([
+      { limits: { confirmed: 2, failed: 2 }, known: [...ids('e', 0, REFERENCES), ...ids('t', 0, 3)] },
+    ])
   })
 
   it('are read from a little before the latest one, and all if it is in the future: the clock was set back', async () => {
@@ -125,11 +136,11 @@ describe('the known patterns of a member', () => {
     expect(after.asked).toMatchObject([{ since: 0 }])
   })
 
-  it('hold the latest 48 tested patterns, and patterns of refused calls in the places that are left of 64', async () => {
-    const refusals = Array.from({ length: 20 }, (_, i) => refused(19 - i))
+  it('hold the latest 48 successes, and the latest 16 failures and refused calls, which push out no success', async () => {
+    const refusals = Array.from({ length: 60 }, (_, i) => refused(59 - i))
     const { at } = knowing([...newestFirst(60), ...refusals])
-    const known = await at(80)
-    expect(idsOfKnown(known)).toEqual([...ids('e', 0, REFERENCES), ...ids('t', 12, 60), ...ids('r', 9, 20)])
+    const known = await at(120)
+    expect(idsOfKnown(known)).toEqual([...ids('e', 0, REFERENCES), ...ids('t', 12, 60), ...ids('r', 44, 60)])
     const bytes = sketchesOf(known).reduce((sum, { length }) => sum + length, 0)
     expect(bytes).toBe(Buffer.concat(sketchesOfKnown(known)).length)
   })
@@ -141,8 +152,8 @@ describe('the known patterns of a member', () => {
     remember(memory, member(REFERENCES, { attemptsVersion: 3 }), known, pattern)
     expect(memory.find(member(REFERENCES))).toEqual(known)
     remember(memory, member(REFERENCES, { attemptsVersion: 2 }), known, pattern)
-    const { attemptsVersion, tested } = memory.find(member(REFERENCES)) as KnownPatterns
-    expect([attemptsVersion, idsIn(tested)]).toEqual([2, [...idsIn(known.tested), pattern.id]])
+    const { attemptsVersion, confirmed } = memory.find(member(REFERENCES)) as KnownPatterns
+    expect([attemptsVersion, idsIn(confirmed)]).toEqual([2, [...idsIn(known.confirmed), pattern.id]])
   })
 
   it('are forgotten with another generation or version of the profile, and the least recent member first', async () => {

@@ -81,9 +81,9 @@ export function memoryAuthentications(tables: Tables): Immediate<AuthenticationS
         pattern: patternOf(organizationId, tables.marks.get(key)),
       }))
     },
-    tested(organizationId, { userRef, memberId, since, limit, known }) {
-      const latest = (patterns: TestedPattern[]) =>
-        patterns.filter(({ createdAt, patternId }) => createdAt >= since && !known.includes(patternId)).slice(0, limit)
+    tested(organizationId, { userRef, memberId, since, limits, known }) {
+      const latest = (patterns: TestedPattern[], most: number) =>
+        patterns.filter(({ createdAt, patternId }) => createdAt >= since && !known.includes(patternId)).slice(0, most)
       const tested = [...of(organizationId, userRef)]
         .sort(byId)
         .flatMap(({ patternId, createdAt, authenticated, sealed, memberId: by }) =>
@@ -96,7 +96,17 @@ export function memoryAuthentications(tables: Tables): Immediate<AuthenticationS
         ...{ patternId, createdAt, sealed, authenticated: false },
         refused: { generation },
       }))
-      return [...latest(tested), ...latest(refused)]
+      return [
+        ...latest(
+          tested.filter((one) => one.authenticated),
+          limits.confirmed,
+        ),
+        ...latest(
+          tested.filter((one) => !one.authenticated),
+          limits.failed,
+        ),
+        ...latest(refused, limits.failed),
+      ]
     },
     find(organizationId, id) {
       for (const [place, list] of tables.authentications) {

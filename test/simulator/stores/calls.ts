@@ -132,7 +132,12 @@ export function memberCalls(random: Random, tables: Tables, org: string): () => 
       const attempted = tables.authentications.get(keyOf(org, userRef)) ?? []
       const known = [random.pick(attempted)?.patternId, random.pick(attempted)?.patternId].filter((id) => id != null)
       const [since, limit] = [now() - 60_000, random.pick([2, 50])]
-      return ['authentications', 'tested', org, { userRef, memberId: member.id, since, limit, known }]
+      return [
+        'authentications',
+        'tested',
+        org,
+        { userRef, memberId: member.id, since, limits: { confirmed: limit, failed: Math.min(limit, 2) }, known },
+      ]
     }
     if (roll < 0.6) {
       const replayMark = random.chance(0.3) ? random.pick(marks) : fresh()

@@ -119,7 +119,13 @@ function steps(database: Database): Record<string, Step> {
     'end all sessions of a user': (of) => sessions.endAll(of.organizationId, of.userRef, of.userRef),
     'read the references': (of) => profiles.references(of.organizationId, of.memberId),
     'read the tested patterns': ({ organizationId, userRef, memberId }) =>
-      authentications.tested(organizationId, { userRef, memberId, since: 0, limit: 48, known: [uuid()] }),
+      authentications.tested(organizationId, {
+        userRef,
+        memberId,
+        since: 0,
+        limits: { confirmed: 48, failed: 16 },
+        known: [uuid()],
+      }),
     'record an attempt': async (of) => authentications.record(of.organizationId, attempt(of, await versioned(of))),
     'look for replays': (of) =>
       authentications.resembling(of.organizationId, of.memberId, mark(), { now: NOW, most: 5 }),

@@ -39,8 +39,9 @@ const find = (database: Database, batch: readonly Asked[]): Promise<TestedPatter
         ${textArray(batch.map(({ userRef }) => userRef))}::text[],
         ${listOf(batch.map(({ memberId }) => memberId))}::uuid[],
         ${bigintArray(batch.map(({ since }) => BigInt(Math.floor(since))))}::bigint[],
-        ${listOf(batch.map(({ limit }) => limit))}::int[],
-        ${textArray(batch.map(({ known }) => known.join()))}::text[])`
+        ${listOf(batch.map(({ limits }) => limits.confirmed))}::int[],
+        ${textArray(batch.map(({ known }) => known.join()))}::text[],
+        ${listOf(batch.map(({ limits }) => limits.failed))}::int[])`
     const found: TestedPattern[][] = batch.map(() => [])
     for (const { nth, pattern_id, tested_at, succeeded, sample, refused_generation } of rows)
       found[nth - 1]?.push({

@@ -38,7 +38,7 @@ const seenSince = (since: number) =>
     userRef: 'ada',
     memberId: ada.memberId,
     since,
-    limit: 1000,
+    limits: { confirmed: 1000, failed: 1000 },
     known: [],
   })
 

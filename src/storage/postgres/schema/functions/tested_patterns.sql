@@ -1,10 +1,12 @@
 set local role keystride_app;
 
 -- Patterns of members' attempts and of their refused calls, for concurrent look-ups in one statement; element i of each array
--- is one look-up, `nth` counts from 1. Of each kind the newest come first, at most limits[i], none from before since_ms[i] and
--- none of the ids in knowns[i], which separates them by commas. As in find_people, each look-up sets its organization.
+-- is one look-up, `nth` counts from 1. Of each kind the newest come first: at most limits[i] successes, at most failed_limits[i]
+-- failures and as many of refused calls, none from before since_ms[i] and none of the ids in knowns[i], which separates them by
+-- commas. As in find_people, each look-up sets its organization.
 create or replace function keystride.tested_patterns(
-  organizations uuid[], of_users text[], of_members uuid[], since_ms bigint[], limits int[], knowns text[]
+  organizations uuid[], of_users text[], of_members uuid[], since_ms bigint[], limits int[], knowns text[],
+  failed_limits int[] default null
 ) returns table (nth int, pattern_id uuid, tested_at timestamptz, succeeded boolean, sample bytea, refused_generation int)
 language plpgsql security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
   set enable_seqscan = off set jit = off
@@ -18,15 +20,21 @@ begin
     since := keystride.uuid_from(to_timestamp(since_ms[i] / 1000::float8));
     known := string_to_array(knowns[i], ',')::uuid[];
     return query
-      (select i, a.pattern_id, a.created_at, a.authenticated, a.sealed, null::int from keystride.authentication a
+      (select i, a.pattern_id, a.created_at, true, a.sealed, null::int from keystride.authentication a
         where a.organization_id = organizations[i] and a.user_ref = of_users[i] and a.id >= since
           and a.member_id = of_members[i] and a.pattern_id is not null and a.sealed is not null
-          and a.pattern_id <> all (known)
+          and a.authenticated and a.pattern_id <> all (known)
         order by a.id desc limit limits[i])
+      union all
+      (select i, a.pattern_id, a.created_at, false, a.sealed, null::int from keystride.authentication a
+        where a.organization_id = organizations[i] and a.user_ref = of_users[i] and a.id >= since
+          and a.member_id = of_members[i] and a.pattern_id is not null and a.sealed is not null
+          and not a.authenticated and a.pattern_id <> all (known)
+        order by a.id desc limit coalesce(failed_limits[i], limits[i]))
       union all
       (select i, r.id, r.seen_at, false, r.sealed, r.generation from keystride.refused_pattern r
         where r.organization_id = organizations[i] and r.member_id = of_members[i] and r.id >= since and r.id <> all (known)
-        order by r.id desc limit limits[i]);
+        order by r.id desc limit coalesce(failed_limits[i], limits[i]));
   end loop;
 end
 $$;

@@ -1,0 +1,109 @@
+/**
+ * Finds a probe that was made from known patterns of the member: copied whole or in parts, from one pattern or several, moved,
+ * scaled or blurred, under its own keys or others. COPIED holds
+ *
+ * | byte | holds                                                                                              |
+ * |------|----------------------------------------------------------------------------------------------------|
+ * | 0    | f64 correlation: of the departures with those of the most similar pattern, in standard deviations    |
+ * | 8    | f64 sources: log likelihood ratio of a probe that takes its presses from the patterns               |
+ * | 16   | f64 positions: excess of the best pattern, keys not compared, nats                                  |
+ * | 24   | i32 x 3 the pattern of each, from 0; -1 if none is known                                            |
+ * | 36   | i32 lane of the second with the most evidence                                                       |
+ *
+ * What an owner typed on another occasion does not correlate with what the owner types; what was copied does. Fisher's
+ * transform of a correlation of n - 3 degrees of freedom is near a standard normal number (Fisher, 1915).
+ */
+import { COPIED, PROBE_SKETCH, RUN_ENDS } from './layout'
+import { Match, departureAt, firstMatch, informative, matchAt, patterns, readPatterns } from './departures'
+import { bestPosition, comparePositions } from './positions'
+import { pressesAt } from './sketch'
+import { bestLane, bestSource, explainBySources } from './sources'
+
+/** A pattern with fewer presses in common is not correlated. */
+const PRESSES_MIN: i32 = 8
+const CORRELATION_MAX: f64 = 0.995
+
+/** Compares PROBE_SKETCH with the sketches in the first `bytes` bytes of KNOWN_SKETCHES. */
+export function copies(bytes: i32): void {
+  readPatterns(bytes)
+  store<f64>(COPIED, mostCorrelated())
+  store<f64>(COPIED, explainBySources(), 8)
+  store<f64>(COPIED, comparePositions(), 16)
+  store<i32>(COPIED, correlated - 1, 24)
+  store<i32>(COPIED, bestSource - 1, 28)
+  store<i32>(COPIED, bestPosition - 1, 32)
+  store<i32>(COPIED, bestLane, 36)
+}
+
+let correlated: i32 = 0
+/** Fisher's transforms of the correlations of the last pattern. */
+let ofHolds: f64 = 0
+let ofIntervals: f64 = 0
+
+/**
+ * The largest transform over the patterns: of holds, of intervals, or of both. What the probe has in common with all patterns on
+ * average is subtracted.
+ */
+function mostCorrelated(): f64 {
+  let most: f64 = 0, hold: f64 = 0, interval: f64 = 0, both: f64 = 0
+  let holds: f64 = 0, intervals: f64 = 0
+  correlated = patterns > 0 ? 1 : 0
+  for (let pattern = 1; pattern <= patterns; pattern++) {
+    correlate(pattern)
+    const joined = (ofHolds + ofIntervals) * Math.SQRT1_2
+    const best = max(joined, max(ofHolds, ofIntervals))
+    if (best > most) {
+      most = best
+      correlated = pattern
+    }
+    hold = max(hold, ofHolds)
+    interval = max(interval, ofIntervals)
+    both = max(both, joined)
+    holds += ofHolds
+    intervals += ofIntervals
+  }
+  const others = <f64>(patterns + 1)
+  return max(
+    aboveOthers(both, (holds + intervals) * Math.SQRT1_2, others),
+    max(aboveOthers(hold, holds, others), aboveOthers(interval, intervals, others)),
+  )
+}
+
+// @ts-ignore: decorator
+@inline
+function aboveOthers(best: f64, sum: f64, others: f64): f64 {
+  return best - max<f64>(0, (sum - best) / others)
+}
+
+/** Correlates the probe with a pattern. Each press of the probe is compared with its match in the longest run. */
+function correlate(pattern: i32): void {
+  memory.fill(RUN_ENDS, 0, 512)
+  const end = firstMatch(pattern + 1)
+  for (let match = firstMatch(pattern); match < end; match++) {
+    const at = matchAt(match)
+    const best = RUN_ENDS + (<usize>load<u8>(at, Match.probePress) << 2)
+    const longest = load<i32>(best)
+    if (longest == 0 || load<i32>(at, Match.run) > load<i32>(matchAt(longest - 1), Match.run)) store<i32>(best, match + 1)
+  }
+  let products = f32x4.splat(0), probes = products, knowns = products
+  let compared = 0
+  const n = pressesAt(PROBE_SKETCH)
+  for (let press = 1; press < n; press++) {
+    const match = load<i32>(RUN_ENDS + (<usize>press << 2))
+    if (match == 0) continue
+    compared++
+    const probe = v128.load64_zero(departureAt(0, press)), known = v128.load64_zero(matchAt(match - 1), Match.hold)
+    products = f32x4.add(products, f32x4.mul(probe, known))
+    probes = f32x4.add(probes, f32x4.mul(probe, probe))
+    knowns = f32x4.add(knowns, f32x4.mul(known, known))
+  }
+  const isCompared = compared >= PRESSES_MIN
+  const presses = isCompared ? <f64>compared : 0
+  ofHolds = transform(f32x4.extract_lane(products, 0), f32x4.extract_lane(probes, 0), f32x4.extract_lane(knowns, 0), presses * <f64>f32x4.extract_lane(informative, 0))
+  ofIntervals = transform(f32x4.extract_lane(products, 1), f32x4.extract_lane(probes, 1), f32x4.extract_lane(knowns, 1), presses * <f64>f32x4.extract_lane(informative, 1))
+}
+
+function transform(product: f32, probe: f32, known: f32, presses: f64): f64 {
+  const r = <f64>product / Math.sqrt(<f64>probe * <f64>known + 1e-9)
+  return Math.atanh(max(-CORRELATION_MAX, min(CORRELATION_MAX, r))) * Math.sqrt(max<f64>(0, presses - 3))
+}
