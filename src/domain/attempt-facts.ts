@@ -4,7 +4,7 @@ import type { Sitting } from './sitting.js'
 import type { RecommendedAction } from './verdict.js'
 
 /** The known pattern that an attempt's pattern is nearest to, if a sincere pattern is seldom as near. */
-export interface CopyOf {
+interface CopyOf {
   readonly patternId: string
   /** Share of sincere patterns that are as near, 0 to 1. Absent from attempts recorded before there was one. */
   readonly chance?: number

@@ -28,8 +28,7 @@ const SOURCES_MAX = 60
 const IN_200 = 6.5
 const IN_1000 = 8.2
 
-export const chanceOfCopy = (joined: number): number =>
-  Math.min(1, 0.005 * 0.2 ** ((joined - IN_200) / (IN_1000 - IN_200)))
+const chanceOfCopy = (joined: number): number => Math.min(1, 0.005 * 0.2 ** ((joined - IN_200) / (IN_1000 - IN_200)))
 
 /** Joins the measures; `patterns` are the positions of the pattern that each is of. */
 export function copyEvidence(

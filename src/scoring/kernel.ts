@@ -26,7 +26,7 @@ export interface KernelScore {
 }
 
 /** What a search for a copy found, and the known pattern that each measure is of. */
-export interface CopySearch {
+interface CopySearch {
   readonly measures: CopyMeasures
   readonly patterns: Readonly<Record<keyof CopyMeasures, number>>
 }

@@ -1,10 +1,13 @@
 import { REPLAY_NEAR_MS, type ReplayMark } from '../../domain/replay.js'
 import { sharesPartInTurns } from '../../scoring/alignment.js'
+import { isCopy } from '../../scoring/copy-evidence.js'
 import type { Scoring } from '../../scoring/scoring.js'
 import { sketchOf } from '../../scoring/sketch.js'
 import type { AttemptRecord, AuthenticationStore } from '../../storage/authentication.js'
 import type { Vault } from '../../storage/vault.js'
 import type { AttemptContext, AttemptInput } from './attempt-context.js'
+import type { Comparison } from './compare.js'
+import { sketchesOfKnown } from './pattern-memory.js'
 
 export interface ReplayCheckNeeds {
   readonly authentications: Pick<AuthenticationStore, 'resembling'>
@@ -23,15 +26,23 @@ export interface ReplayCheck {
 
 export const NOT_SEEN: ReplayCheck = { seenBefore: false, cleared: [] }
 
-/** `record` refused the attempt as a replay: compares its pattern with the patterns that have similar marks. */
+/** An attempt whose record was refused as a replay. */
+interface Refused {
+  readonly input: AttemptInput
+  readonly comparison: Comparison
+  readonly record: AttemptRecord
+}
+
+/** Compares the pattern of a refused attempt with the patterns that have similar marks. */
 export async function checkReplay(
   needs: ReplayCheckNeeds,
   { who, member }: AttemptContext,
-  input: AttemptInput,
-  { replayMark }: AttemptRecord,
+  { input, comparison, record: { replayMark } }: Refused,
 ): Promise<ReplayCheck> {
-  if (input.kind === 'code' || replayMark === null) return { seenBefore: true, cleared: [] }
-  const mark = await clearedMark(needs, who.organizationId, member.id, { body: input.body, replayMark })
+  if (input.kind === 'code' || comparison.method !== 'biometric' || replayMark === null)
+    return { seenBefore: true, cleared: [] }
+  const suspect = { body: input.body, replayMark, known: sketchesOfKnown(comparison.known) }
+  const mark = await clearedMark(needs, who.organizationId, member.id, suspect)
   return { seenBefore: mark === null, cleared: mark?.cleared ?? [] }
 }
 
@@ -42,11 +53,13 @@ export const COMPARED_MAX = 64
  * do: 44 to 75 of 100 edited copies share them.
  */
 const BANDS_OF_REMOVED = 2
-/**
- * Chance below which a pattern counts as a copy of one that its mark resembles, which may be another person's. Among 23,000 pairs of
- * people who typed the same words, one in 10,000 had a chance of 0.0001.
- */
-const SUSPECT_CHANCE = 0.00002
+
+interface Suspect {
+  readonly body: Uint8Array
+  readonly replayMark: ReplayMark
+  /** Sketches of the member's known patterns, from which its means are taken; none: only near copies are found. */
+  readonly known?: readonly Uint8Array[]
+}
 
 /**
  * Compares a pattern with the patterns that its mark resembles. Returns the mark with these cleared if the pattern differs
@@ -56,7 +69,7 @@ export async function clearedMark(
   needs: ReplayCheckNeeds,
   organizationId: string,
   memberId: string,
-  { body, replayMark: mark }: { readonly body: Uint8Array; readonly replayMark: ReplayMark },
+  { body, replayMark: mark, known: ofMember = [] }: Suspect,
 ): Promise<ReplayMark | null> {
   const within = { now: needs.now(), most: COMPARED_MAX + 1 }
   const known = await needs.authentications.resembling(organizationId, memberId, mark, within)
@@ -70,10 +83,11 @@ export async function clearedMark(
     }
     const { binding, sealed } = pattern
     const reference = await needs.vault.open(organizationId, binding, sealed)
-    const result = await needs.scoring.score({ body, references: [reference], known: [sketchOf(reference)], replayKey })
+    const searched = ofMember.length === 0 ? [] : [...ofMember, sketchOf(reference)]
+    const result = await needs.scoring.score({ body, references: [reference], known: searched, replayKey })
     if (!result.ok || result.reading.nReferencesUsed === 0) return null
     const { replayDistanceMs, sample, copy } = result.reading
-    const isNear = replayDistanceMs < REPLAY_NEAR_MS || (copy?.chance ?? 1) < SUSPECT_CHANCE
+    const isNear = replayDistanceMs < REPLAY_NEAR_MS || isCopy(copy)
     if (isNear || (await sharesPartInTurns(sample, reference))) return null
   }
   return { ...mark, cleared: known.map(({ exact }) => exact) }

@@ -79,7 +79,7 @@ async function judge(needs: Needs, opened: AttemptContext, input: AttemptInput):
     const record = decide(needs, context, comparison, check, { id: needs.newId(), now: needs.now() })
     const outcome = await needs.authentications.record(context.who.organizationId, record)
     if (outcome === 'recorded') return recorded(needs, context, comparison, record)
-    if (outcome === 'replay') check = await checkReplay(needs, context, input, record)
+    if (outcome === 'replay') check = await checkReplay(needs, context, { input, comparison, record })
     else context = await readAgain(needs, context)
   }
   throw new Refusal('degraded', 'too many attempts of this member at once: try again', 1)
