@@ -267,6 +267,7 @@ function sincereLines(kernel: Kernel, { aalto, klicke, gradtype, nislab }: Peopl
   const rows: readonly (readonly [string, readonly (readonly Session[])[]])[] = [
     ['Aalto', sessionsOf(aalto)],
     ['KLiCKe', sessionsOf(klicke)],
+    ['KLiCKe, no key in half of the presses', sessionsOf(klicke).map((sessions) => sessions.filter(isText))],
     ['gradtype', sessionsOf(gradtype)],
     ['NISLAB, one passphrase', [...passphrases(nislab, 'h2'), ...passphrases(nislab, 'h1')]],
     ['NISLAB, 60 presses', joinedPhrases(nislab)],
@@ -280,6 +281,13 @@ function sincereLines(kernel: Kernel, { aalto, klicke, gradtype, nislab }: Peopl
       return line(`  ${name}`, [fine(copies, n), fine(bots, n), `${n}`], ...judged(`${COPY_BAR}, ${BOT_BAR} `, missed))
     }),
   ]
+}
+
+/** Some pieces of an essay are runs of an arrow key or of Backspace, whose times repeat. */
+function isText(session: Session): boolean {
+  const counts = new Map<number, number>()
+  for (const { key } of session) counts.set(key, (counts.get(key) ?? 0) + 1)
+  return 2 * Math.max(...counts.values()) < session.length
 }
 
 /** Typings of the same words called a copy of an earlier one. */
