@@ -14,7 +14,7 @@
  * transform of a correlation of n - 3 degrees of freedom is near a standard normal number (Fisher, 1915).
  */
 import { COPIED, PROBE_SKETCH, RUN_ENDS } from './layout'
-import { Match, departureAt, firstMatch, informative, matchAt, patterns, readPatterns } from './departures'
+import { Match, departureAt, firstMatch, informative, matchAt, patterns, readPatterns, zero } from './departures'
 import { bestPosition, comparePositions } from './positions'
 import { pressesAt } from './sketch'
 import { bestLane, bestSource, explainBySources } from './sources'
@@ -77,7 +77,7 @@ function aboveOthers(best: f64, sum: f64, others: f64): f64 {
 
 /** Correlates the probe with a pattern. Each press of the probe is compared with its match in the longest run. */
 function correlate(pattern: i32): void {
-  memory.fill(RUN_ENDS, 0, 512)
+  zero(RUN_ENDS, 512)
   const end = firstMatch(pattern + 1)
   for (let match = firstMatch(pattern); match < end; match++) {
     const at = matchAt(match)
@@ -92,7 +92,7 @@ function correlate(pattern: i32): void {
     const match = load<i32>(RUN_ENDS + (<usize>press << 2))
     if (match == 0) continue
     compared++
-    const probe = v128.load64_zero(departureAt(0, press)), known = v128.load64_zero(matchAt(match - 1), Match.hold)
+    const probe = v128.load64_zero(departureAt(press)), known = v128.load64_zero(matchAt(match - 1), Match.hold)
     products = f32x4.add(products, f32x4.mul(probe, known))
     probes = f32x4.add(probes, f32x4.mul(probe, probe))
     knowns = f32x4.add(knowns, f32x4.mul(known, known))

@@ -1,7 +1,7 @@
 /**
  * How each press of the probe and of the known patterns departs from what the member usually does. A hold and the interval
- * before it are expressed in standard deviations of the population for that key or key pair, less the pattern's own tempo,
- * less the member's mean of the key, less the member's mean of the key pair. Each mean is shrunk as if `PRIOR` more presses had
+ * before it are expressed in standard deviations of the population for that key or key pair, less the
+ * member's mean of the key, less the member's mean of the key pair, less the pattern's own tempo. Each mean is shrunk as if `PRIOR` more presses had
  * none. The means are of confirmed patterns, because an attacker may send patterns that move them.
  *
  * What is left of two sincere patterns is independent: a person repeats habits and not accidents. What is left of a copy goes
@@ -52,11 +52,11 @@ export function sketchAt(pattern: i32): usize {
   return <usize>load<u32>(SKETCH_STARTS + (<usize>pattern << 2))
 }
 
-/** Address of the two departures of a press; pattern 0 is the probe. */
+/** Address of the two departures of a press of the probe. */
 // @ts-ignore: decorator
 @inline
-export function departureAt(pattern: i32, press: i32): usize {
-  return DEPARTURES + (<usize>((pattern << 7) + press) << 3)
+export function departureAt(press: i32): usize {
+  return DEPARTURES + (<usize>press << 3)
 }
 
 // @ts-ignore: decorator
@@ -77,11 +77,11 @@ export const enum Match { hold = 16, interval = 20, before = 24, run = 28, next 
 /** Reads PROBE_SKETCH and the sketches in the first `bytes` bytes of KNOWN_SKETCHES into departures and matches. */
 export function readPatterns(bytes: i32): void {
   if (f32At(STEP_LOGS, 510) == 0) fillStepLogs()
-  memory.fill(KEY_MEANS, 0, 2048)
-  memory.fill(PAIR_MEANS, 0, 2048)
-  memory.fill(PRESS_MATCHES, 0, 256)
+  zero(KEY_MEANS, 2048)
+  zero(PAIR_MEANS, 2048)
+  zero(PRESS_MATCHES, 256)
   store<u32>(SKETCH_STARTS, <u32>PROBE_SKETCH)
-  readTimes(0, PROBE_SKETCH)
+  readProbe()
   linkProbe()
   patterns = 0
   let matches = 0
@@ -89,8 +89,6 @@ export function readPatterns(bytes: i32): void {
   for (let at = KNOWN_SKETCHES; at < end && patterns < KNOWN_SKETCHES_MAX; at += sizeAt(at)) {
     patterns++
     store<u32>(SKETCH_STARTS + (<usize>patterns << 2), <u32>at)
-    readTimes(patterns, at)
-    if (isConfirmed(at)) addKeys(patterns, at)
     store<i32>(MATCHES_FIRST + (<usize>patterns << 2), matches)
     matches = listMatches(patterns, at, matches)
   }
@@ -102,6 +100,11 @@ export function readPatterns(bytes: i32): void {
   unlinkProbe()
 }
 
+/** Zeroes a region whose length is a multiple of 16; `memory.fill` is a call out of the module. */
+export function zero(at: usize, bytes: usize): void {
+  for (const end = at + bytes; at < end; at += 16) v128.store(at, i32x4.splat(0))
+}
+
 /** The bounds are those of a sample's features. */
 function fillStepLogs(): void {
   for (let step = 0; step < 256; step++) {
@@ -111,39 +114,30 @@ function fillStepLogs(): void {
   }
 }
 
-/** Stores the times of each press but the first, in population standard deviations, less their mean. */
-function readTimes(pattern: i32, sketch: usize): void {
-  const n = pressesAt(sketch)
-  const holds = holdsAt(sketch)
-  let before = sketchKey(sketch, 0)
-  let holdSum: f32 = 0, intervalSum: f32 = 0
+/** Stores the probe's hold and interval of each press but the first, less their means. */
+function readProbe(): void {
+  const n = pressesAt(PROBE_SKETCH)
+  let sums = f32x4.splat(0)
   for (let i = 1; i < n; i++) {
-    const key = sketchKey(sketch, i)
-    const held = holdContext(key), pair = pairContextOf(before, key)
-    before = key
-    const hold = inDeviations(f32At(STEP_LOGS, 2 * <i32>load<u8>(holds + <usize>i)), held, 0)
-    const interval = inDeviations(f32At(STEP_LOGS, 2 * <i32>load<u8>(holds + <usize>(n + i)) + 1), pair, 4)
-    const at = departureAt(pattern, i)
-    store<f32>(at, hold)
-    store<f32>(at, interval, 4)
-    holdSum += max(-TEMPO_CLIP, min(TEMPO_CLIP, hold))
-    intervalSum += max(-TEMPO_CLIP, min(TEMPO_CLIP, interval))
+    const times = timesOf(PROBE_SKETCH, i)
+    v128.store64_lane(departureAt(i), times, 0)
+    sums = f32x4.add(sums, f32x4.max(f32x4.splat(-TEMPO_CLIP), f32x4.min(f32x4.splat(TEMPO_CLIP), times)))
   }
-  const per: f32 = <f32>1 / <f32>max(n - 1, 1)
-  const holdMean = holdSum * per, intervalMean = intervalSum * per
-  for (let i = 1; i < n; i++) {
-    const at = departureAt(pattern, i)
-    store<f32>(at, load<f32>(at) - holdMean)
-    store<f32>(at, load<f32>(at, 4) - intervalMean, 4)
-  }
+  const mean = f32x4.div(sums, f32x4.splat(<f32>max(n - 1, 1)))
+  for (let i = 1; i < n; i++) v128.store64_lane(departureAt(i), f32x4.sub(v128.load64_zero(departureAt(i)), mean), 0)
 }
 
-/** `lane`: bytes to the kind of time in a context's row. */
+/** Hold and interval of a press in population standard deviations, lanes 0 and 1. */
 // @ts-ignore: decorator
 @inline
-function inDeviations(log: f32, context: i32, lane: usize): f32 {
-  const row = POPULATION + (<usize>context << 5) + lane
-  return max<f32>(-4, min<f32>(4, (log - load<f32>(row)) * load<f32>(row, 16)))
+function timesOf(sketch: usize, press: i32): v128 {
+  const key = sketchKey(sketch, press)
+  const held = POPULATION + (<usize>holdContext(key) << 5), pair = POPULATION + (<usize>pairContextOf(sketchKey(sketch, press - 1), key) << 5)
+  const hold = holdsAt(sketch) + <usize>press, interval = hold + <usize>pressesAt(sketch)
+  const logs = v128.load32_lane(STEP_LOGS + (<usize>load<u8>(interval) << 3), v128.load32_zero(STEP_LOGS + (<usize>load<u8>(hold) << 3)), 1, 4)
+  const means = v128.load32_lane(pair, v128.load32_zero(held), 1, 4)
+  const inverses = v128.load32_lane(pair, v128.load32_zero(held, 16), 1, 20)
+  return f32x4.max(f32x4.splat(-4), f32x4.min(f32x4.splat(4), f32x4.mul(f32x4.sub(logs, means), inverses)))
 }
 
 /**
@@ -170,10 +164,6 @@ function pairHead(sketch: usize, press: i32): usize {
   return PAIR_IDS + (<usize>((sketchKey(sketch, press - 1) << 7) + sketchKey(sketch, press)) << 1)
 }
 
-function addKeys(pattern: i32, sketch: usize): void {
-  for (let i = pressesAt(sketch) - 1; i > 0; i--) add(KEY_MEANS, sketchKey(sketch, i), v128.load64_zero(departureAt(pattern, i)))
-}
-
 // @ts-ignore: decorator
 @inline
 function add(means: usize, which: i32, times: v128): void {
@@ -192,14 +182,20 @@ function shrink(means: usize): void {
 
 /** Lists the matches of a pattern from `first` on, with the runs that they form. Returns the number after the last. */
 function listMatches(pattern: i32, sketch: usize, first: i32): i32 {
-  memory.fill(RUN_ENDS, 0, 512)
+  zero(RUN_ENDS, 512)
   let match = first
   const n = pressesAt(sketch)
+  const isCounted = isConfirmed(sketch)
   for (let press = 1; press < n; press++) {
-    for (let i = <i32>load<u16>(pairHead(sketch, press)); i != 0 && match < MATCHES_MAX; i = <i32>load<u8>(PAIR_NEXT + <usize>i)) {
+    const head = <i32>load<u16>(pairHead(sketch, press))
+    if (head == 0) continue
+    const times = timesOf(sketch, press)
+    if (isCounted) add(KEY_MEANS, sketchKey(sketch, press), times)
+    for (let i = head; i != 0 && match < MATCHES_MAX; i = <i32>load<u8>(PAIR_NEXT + <usize>i)) {
       const at = matchAt(match)
       const lastBefore = load<i32>(RUN_ENDS + (<usize>(i - 1) << 2))
       const joins = lastBefore > 0 && <i32>load<u8>(matchAt(lastBefore - 1), Match.press) == press - 1
+      v128.store64_lane(at, times, 0, Match.hold)
       store<i32>(at, joins ? lastBefore : 0, Match.before)
       store<i32>(at, joins ? load<i32>(matchAt(lastBefore - 1), Match.run) + 1 : 1, Match.run)
       store<u16>(at, load<u16>(PRESS_MATCHES + (<usize>i << 1)), Match.next)
@@ -240,8 +236,7 @@ function pairOf(probePress: i32): i32 {
 // @ts-ignore: decorator
 @inline
 function lessKey(match: usize): v128 {
-  const times = v128.load64_zero(departureAt(<i32>load<u8>(match, Match.pattern), <i32>load<u8>(match, Match.press)))
-  return f32x4.sub(times, keyMeans(<i32>load<u8>(match, Match.probePress)))
+  return f32x4.sub(v128.load64_zero(match, Match.hold), keyMeans(<i32>load<u8>(match, Match.probePress)))
 }
 
 // @ts-ignore: decorator
@@ -261,17 +256,17 @@ function departProbe(): void {
   const n = pressesAt(PROBE_SKETCH)
   let sums = f32x4.splat(0), roots = f32x4.splat(0)
   for (let i = 1; i < n; i++) {
-    const at = departureAt(0, i)
+    const at = departureAt(i)
     const left = f32x4.sub(f32x4.sub(v128.load64_zero(at), keyMeans(i)), pairMeans(i))
     v128.store64_lane(at, left, 0)
     sums = f32x4.add(sums, left)
   }
   const mean = f32x4.div(sums, f32x4.splat(<f32>max(n - 1, 1)))
-  for (let i = 1; i < n; i++) roots = f32x4.add(roots, f32x4.sqrt(f32x4.abs(f32x4.sub(v128.load64_zero(departureAt(0, i)), mean))))
+  for (let i = 1; i < n; i++) roots = f32x4.add(roots, f32x4.sqrt(f32x4.abs(f32x4.sub(v128.load64_zero(departureAt(i)), mean))))
   const deviation = deviationOf(roots, f32x4.splat(<f32>max(n - 1, 1)))
   let squares = f32x4.splat(0), fourths = f32x4.splat(1e-6)
   for (let i = 1; i < n; i++) {
-    const at = departureAt(0, i)
+    const at = departureAt(i)
     const departure = clipped(f32x4.div(f32x4.sub(v128.load64_zero(at), mean), deviation))
     v128.store64_lane(at, departure, 0)
     const square = f32x4.mul(departure, departure)
@@ -283,21 +278,32 @@ function departProbe(): void {
 }
 
 /**
- * Departures of the matches, in the standard deviations of all. With few matches a deviation of `USUAL_ROOT` has the weight
- * of `USUAL` matches.
+ * Departures of the matches, less the mean of each pattern, which is its tempo, in the standard deviations of all. With few
+ * matches a deviation of `USUAL_ROOT` has the weight of `USUAL` matches.
  */
 function departMatches(matches: i32): void {
   let roots = f32x4.splat(USUAL * USUAL_ROOT)
-  for (let match = 0; match < matches; match++) {
-    const at = matchAt(match)
-    const left = f32x4.sub(lessKey(at), pairMeans(<i32>load<u8>(at, Match.probePress)))
-    v128.store64_lane(at, left, 0, Match.hold)
-    roots = f32x4.add(roots, f32x4.sqrt(f32x4.abs(left)))
+  for (let pattern = 1; pattern <= patterns; pattern++) {
+    const first = firstMatch(pattern), end = firstMatch(pattern + 1)
+    let sums = f32x4.splat(0)
+    for (let match = first; match < end; match++) {
+      const at = matchAt(match)
+      const left = f32x4.sub(lessKey(at), pairMeans(<i32>load<u8>(at, Match.probePress)))
+      v128.store64_lane(at, left, 0, Match.hold)
+      sums = f32x4.add(sums, f32x4.max(f32x4.splat(-TEMPO_CLIP), f32x4.min(f32x4.splat(TEMPO_CLIP), left)))
+    }
+    const tempo = f32x4.div(sums, f32x4.splat(<f32>(end - first) + PRIOR))
+    for (let match = first; match < end; match++) {
+      const at = matchAt(match)
+      const left = f32x4.sub(v128.load64_zero(at, Match.hold), tempo)
+      v128.store64_lane(at, left, 0, Match.hold)
+      roots = f32x4.add(roots, f32x4.sqrt(f32x4.abs(left)))
+    }
   }
-  const deviation = deviationOf(roots, f32x4.splat(USUAL + <f32>matches))
+  const inverse = f32x4.div(f32x4.splat(1), deviationOf(roots, f32x4.splat(USUAL + <f32>matches)))
   for (let match = 0; match < matches; match++) {
     const at = matchAt(match)
-    v128.store64_lane(at, clipped(f32x4.div(v128.load64_zero(at, Match.hold), deviation)), 0, Match.hold)
+    v128.store64_lane(at, clipped(f32x4.mul(v128.load64_zero(at, Match.hold), inverse)), 0, Match.hold)
   }
 }
 

@@ -63,7 +63,7 @@
  * | PROBE_SKETCH | 385                        | host        | the probe's sketch (format in `sketch.ts`)                |
  * | KNOWN_SKETCHES | 80 x 385                 | host        | sketches of the member's known patterns, one after another |
  * | STEP_LOGS | 256 x 2 x f32                 | departures  | logarithm of a hold and of an interval of each step       |
- * | DEPARTURES | 81 x 128 x 2 x f32           | departures  | hold and interval of each press of the probe (0) and of the known patterns |
+ * | DEPARTURES | 128 x 2 x f32                | departures  | hold and interval of each press of the probe              |
  * | KEY_MEANS | 128 x 4 x f32                 | departures  | the member's mean hold and interval of each key, and its presses |
  * | PAIR_MEANS | 128 x 4 x f32                | departures  | the same of each key pair, at the probe's first press of it |
  * | SKETCH_STARTS | 81 x u32                  | departures  | address of each pattern's sketch                          |
@@ -74,8 +74,8 @@
  * | RUN_ENDS | 128 x u32                      | departures  | 1 + last match of each press of the probe within a pattern |
  * | SOURCE_WEIGHTS | 81 x 4 x f32             | sources     | how much of the probe each known pattern has explained    |
  * | OWN_SHARES | 128 x 4 x f32                | sources     | probability that each press of the probe is the member's own |
- * | ROWS_OF_STEPS | 2 x 3 x 144 x u8          | positions   | keys, holds and intervals of the probe and of one pattern |
- * | PATH_SCORES | 2 x 160 x i8                | positions   | best score that ends at each press of a known pattern     |
+ * | CELLS | 2 x 144 x u8                      | positions   | cells of the holds and intervals of one pattern           |
+ * | PRESS_GAINS | 128 x 2 x 16 x i8           | positions   | gain of each press of the probe from a hold and an interval in each cell |
  * | POSITION_SCORES | 81 x i32                | positions   | best score of each known pattern                          |
  * | COPIED   | 64                             | copies      | result of `copies` (table in `copies.ts`)                 |
  *
@@ -176,7 +176,7 @@ export const MARK_LEAST: usize = memory.data(64, 16)
 export const PROBE_SKETCH: usize = memory.data(385, 16)
 export const KNOWN_SKETCHES: usize = memory.data(30800, 16)
 export const STEP_LOGS: usize = memory.data(2048, 16)
-export const DEPARTURES: usize = memory.data(82944, 16)
+export const DEPARTURES: usize = memory.data(1024, 16)
 export const KEY_MEANS: usize = memory.data(2048, 16)
 export const PAIR_MEANS: usize = memory.data(2048, 16)
 export const SKETCH_STARTS: usize = memory.data(324, 16)
@@ -187,8 +187,8 @@ export const PAIR_NEXT: usize = memory.data(128, 16)
 export const RUN_ENDS: usize = memory.data(512, 16)
 export const SOURCE_WEIGHTS: usize = memory.data(1296, 16)
 export const OWN_SHARES: usize = memory.data(2048, 16)
-export const ROWS_OF_STEPS: usize = memory.data(864, 16)
-export const PATH_SCORES: usize = memory.data(320, 16)
+export const CELLS: usize = memory.data(288, 16)
+export const PRESS_GAINS: usize = memory.data(4096, 16)
 export const POSITION_SCORES: usize = memory.data(324, 16)
 export const COPIED: usize = memory.data(64, 16)
 

@@ -2,25 +2,30 @@
  * Finds a copy whose keys were renamed: runs of presses whose times go with those of a run of a known pattern, whatever the
  * keys. Presses with the same key are skipped, because equal keys have similar times; `sources.ts` compares those.
  *
- * The score of a press is `GAIN` less the differences of its hold and interval from those of a press of the pattern, in
- * sixteenths of a natural logarithm and less the patterns' own levels. The best path through a pattern goes on press by press
+ * The score of a press is `HOLD_GAIN` and `INTERVAL_GAIN` less the differences of its hold and interval from those of a press of the
+ * pattern, in natural logarithms and less the patterns' own levels. The best path through a pattern goes on press by press
  * and may jump anywhere for `JUMP` (local alignment: Smith, Waterman, 1981). The result is by how much the best pattern
  * exceeds the others: what all patterns of a person share, such as a slow Space, is in all of their scores.
  *
- * The cost is presses x presses / 16 vector steps a pattern, 0.4 us for 50 presses.
+ * The times of the patterns are in sixteen cells, so that a table of sixteen bytes gives the score of a press of the probe
+ * against sixteen presses at once. The cost is presses x presses / 16 steps of thirteen vector instructions a pattern.
  */
-import { PATH_SCORES, POSITION_SCORES, PROBE_SKETCH, ROWS_OF_STEPS } from './layout'
+import { CELLS, POSITION_SCORES, PRESS_GAINS, PROBE_SKETCH } from './layout'
 import { patterns, sketchAt } from './departures'
-import { holdsAt, isConfirmed, pressesAt } from './sketch'
+import { holdsAt, isConfirmed, pressesAt, sketchKey } from './sketch'
 
 /** Units of the score are quarters of a nat. */
-const GAIN: i8 = 7
-const LEAST: i8 = -12
-const JUMP: i32 = 24
-/** Highest score, within the bytes of a vector: 25 nats. */
-const SCORE_MAX: i32 = 100
-/** Steps times 7/16 are sixteenths of a natural logarithm. */
+const HOLD_GAIN: i32 = 3
+const INTERVAL_GAIN: i32 = 4
+const LEAST: i32 = -7
+const JUMP: i8 = 24
+/** Highest score that a byte holds: 31 nats. */
+const SCORE_MAX: i32 = 127
+/** Steps times 7/16 are sixteenths of a natural logarithm. A difference of a sixteenth costs a quarter of a nat. */
 const STEP_FACTOR: i16 = 7
+/** Cells are 32/11 sixteenths wide, and the lowest begins at `LOWEST`. */
+const CELL_FACTOR: i16 = 11
+const LOWEST: i16 = -24
 /** Bounds in steps between which a time counts for a pattern's level: 30 to 260 ms for holds, 42 to 460 ms for intervals. */
 const HOLD_LOW: i32 = 50
 const HOLD_HIGH: i32 = 120
@@ -29,19 +34,18 @@ const INTERVAL_HIGH: i32 = 140
 /** Part of the other confirmed patterns whose score is below the level of comparison. */
 const LEVEL: f32 = 0.85
 const ROW: usize = 144
-const PROBE_ROWS: usize = ROWS_OF_STEPS
-const KNOWN_ROWS: usize = ROWS_OF_STEPS + 3 * ROW
 
 /** The known pattern with the highest score; 0 if none is known. */
 export let bestPosition: i32 = 0
 
 /** Compares the probe with the patterns of the last `readPatterns`. Returns the excess of the best one, nats. */
 export function comparePositions(): f64 {
-  fillRows(PROBE_ROWS, PROBE_SKETCH)
+  fillGains()
   bestPosition = 0
   for (let pattern = 1; pattern <= patterns; pattern++) {
-    fillRows(KNOWN_ROWS, sketchAt(pattern))
-    store<i32>(scoreAt(pattern), pathScore(pressesAt(sketchAt(pattern))))
+    const sketch = sketchAt(pattern)
+    fillCells(sketch)
+    store<i32>(scoreAt(pattern), pathScore(sketch))
     if (bestPosition == 0 || scoreOf(pattern) > scoreOf(bestPosition)) bestPosition = pattern
   }
   return bestPosition == 0 ? 0 : <f64>(scoreOf(bestPosition) - levelOfOthers()) / 4
@@ -71,13 +75,36 @@ function levelOfOthers(): i32 {
   return 0
 }
 
-/** Fills the keys, holds and intervals of a sketch, less its levels; what lies behind them differs from everything. */
-function fillRows(rows: usize, sketch: usize): void {
+/** Fills the gains of each press of the probe from holds and from intervals in each cell. */
+function fillGains(): void {
+  const n = pressesAt(PROBE_SKETCH)
+  const holds = holdsAt(PROBE_SKETCH), intervals = holds + <usize>n
+  const hold = levelOf(holds, n, HOLD_LOW, HOLD_HIGH), interval = levelOf(intervals, n, INTERVAL_LOW, INTERVAL_HIGH)
+  for (let i = 1; i < n; i++) {
+    const at = PRESS_GAINS + (<usize>i << 5)
+    fillTable(at, HOLD_GAIN, (<i32>load<u8>(holds + <usize>i) * <i32>STEP_FACTOR >> 4) - hold)
+    fillTable(at + 16, INTERVAL_GAIN, (<i32>load<u8>(intervals + <usize>i) * <i32>STEP_FACTOR >> 4) - interval)
+  }
+}
+
+/** Middles of the cells, in sixteenths of a natural logarithm above the level. */
+const MIDDLES: v128 = i8x16(-23, -20, -17, -14, -11, -8, -5, -2, 1, 3, 6, 9, 12, 15, 18, 21)
+
+/** Gains of a time, in sixteenths above its level, from the middles of the cells. */
+// @ts-ignore: decorator
+@inline
+function fillTable(table: usize, gain: i32, time: i32): void {
+  const within = i8x16.splat(<i8>max(<i32>LOWEST, min(<i32>LOWEST + 46, time)))
+  const apart = i8x16.abs(i8x16.sub(MIDDLES, within))
+  v128.store(table, i8x16.max_s(i8x16.splat(<i8>LEAST), i8x16.sub(i8x16.splat(<i8>gain), apart)))
+}
+
+/** Fills the cells of a sketch's holds and intervals. */
+function fillCells(sketch: usize): void {
   const n = pressesAt(sketch)
-  const holds = holdsAt(sketch)
-  fillTimes(rows + ROW, holds, n, levelOf(holds, n, HOLD_LOW, HOLD_HIGH))
-  fillTimes(rows + 2 * ROW, holds + <usize>n, n, levelOf(holds + <usize>n, n, INTERVAL_LOW, INTERVAL_HIGH))
-  for (let i: usize = 0; i < <usize>n; i += 16) v128.store(rows + i, v128.load(sketch + 1 + i))
+  const holds = holdsAt(sketch), intervals = holds + <usize>n
+  fillTimes(CELLS, holds, n, levelOf(holds, n, HOLD_LOW, HOLD_HIGH))
+  fillTimes(CELLS + ROW, intervals, n, levelOf(intervals, n, INTERVAL_LOW, INTERVAL_HIGH))
 }
 
 /** Mean of the steps after the first, each within bounds. */
@@ -87,65 +114,81 @@ function levelOf(steps: usize, n: i32, low: i32, high: i32): i32 {
   return n > 1 ? sum * <i32>STEP_FACTOR / ((n - 1) << 4) : 0
 }
 
+/** Cells of n times; what lies behind them is in no cell. */
 function fillTimes(to: usize, steps: usize, n: i32, level: i32): void {
-  const offset = i16x8.splat(<i16>(128 - level)), factor = i16x8.splat(STEP_FACTOR)
+  for (let i = (<usize>n + 15) & ~15; i < ROW; i += 16) v128.store(to + i, i32x4.splat(-1))
+  const offset = i16x8.splat(<i16>(-<i32>LOWEST - level)), top = i8x16.splat(15)
   for (let i: usize = 0; i < <usize>n; i += 16) {
     const sixteen = v128.load(steps + i)
-    const low = i16x8.shr_u(i16x8.mul(i16x8.extend_low_i8x16_u(sixteen), factor), 4)
-    const high = i16x8.shr_u(i16x8.mul(i16x8.extend_high_i8x16_u(sixteen), factor), 4)
-    v128.store(to + i, i8x16.narrow_i16x8_u(i16x8.add(low, offset), i16x8.add(high, offset)))
+    const low = cellsOf(i16x8.extend_low_i8x16_u(sixteen), offset), high = cellsOf(i16x8.extend_high_i8x16_u(sixteen), offset)
+    const behind = i8x16.ge_u(i8x16(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15), i8x16.splat(<i8>min(16, n - <i32>i)))
+    v128.store(to + i, v128.or(behind, i8x16.min_u(top, i8x16.narrow_i16x8_u(low, high))))
   }
 }
 
-/** Score of the best path through a pattern of m presses in KNOWN_ROWS. */
-function pathScore(m: i32): i32 {
+// @ts-ignore: decorator
+@inline
+function cellsOf(steps: v128, offset: v128): v128 {
+  const sixteenths = i16x8.add(i16x8.shr_u(i16x8.mul(steps, i16x8.splat(STEP_FACTOR)), 4), offset)
+  return i16x8.shr_s(i16x8.mul(sixteenths, i16x8.splat(CELL_FACTOR)), 5)
+}
+
+/** Score of the best path through a pattern whose cells are filled, 64 presses at a time. */
+function pathScore(sketch: usize): i32 {
+  const m = pressesAt(sketch)
+  const first = blockScore(sketch, 0)
+  return m > 64 ? max(first, blockScore(sketch, 64)) : first
+}
+
+/**
+ * Score of the best path through 64 presses from `from` on. The scores of one row stay in four vectors. A path enters at
+ * the best score of two presses before, so that a row need not wait for the reduction of the one before. Lanes behind the end of
+ * the pattern gain nothing.
+ */
+function blockScore(sketch: usize, from: usize): i32 {
   const n = pressesAt(PROBE_SKETCH)
-  let from = PATH_SCORES + 16, to = PATH_SCORES + 176
-  const end = <usize>m
-  for (let at = PATH_SCORES; at < PATH_SCORES + 320; at += 16) v128.store(at, i32x4.splat(0))
-  let best = 0
+  const isLong = pressesAt(sketch) > <i32>from + 48
+  const keys = sketch + 1 + from, holdCells = CELLS + from, intervalCells = CELLS + ROW + from
+  const keys0 = v128.load(keys), keys1 = v128.load(keys, 16), keys2 = v128.load(keys, 32), keys3 = v128.load(keys, 48)
+  const holds0 = v128.load(holdCells), holds1 = v128.load(holdCells, 16), holds2 = v128.load(holdCells, 32), holds3 = v128.load(holdCells, 48)
+  const intervals0 = v128.load(intervalCells), intervals1 = v128.load(intervalCells, 16), intervals2 = v128.load(intervalCells, 32), intervals3 = v128.load(intervalCells, 48)
+  let path0 = i32x4.splat(0), path1 = path0, path2 = path0, path3 = path0
+  let best = i32x4.splat(0), entering = best, enteringNext = best
   for (let i = 1; i < n; i++) {
-    const key = v128.load8_splat(PROBE_ROWS + <usize>i)
-    const hold = v128.load8_splat(PROBE_ROWS + ROW + <usize>i), interval = v128.load8_splat(PROBE_ROWS + 2 * ROW + <usize>i)
-    const entering = i8x16.splat(<i8>max(0, best - JUMP))
-    let most = i8x16.splat(<i8>best)
-    store<u8>(from - 1, 0)
-    for (let j: usize = 0; j < end; j += 16) {
-      const apart = i8x16.add_sat_u(differences(v128.load(KNOWN_ROWS + ROW + j), hold), differences(v128.load(KNOWN_ROWS + 2 * ROW + j), interval))
-      const gain = i8x16.max_s(i8x16.splat(LEAST), i8x16.sub(i8x16.splat(GAIN), i8x16.min_u(apart, i8x16.splat(100))))
-      const counted = v128.andnot(gain, i8x16.eq(v128.load(KNOWN_ROWS + j), key))
-      const path = i8x16.min_s(i8x16.splat(<i8>SCORE_MAX), i8x16.add_sat_s(i8x16.max_s(v128.load(from + j - 1), entering), counted))
-      v128.store(to + j, path)
-      most = i8x16.max_s(most, inPattern(path, end - j))
-    }
-    best = highest(most)
-    const swapped = from
-    from = to
-    to = swapped
+    const key = i8x16.splat(<i8>sketchKey(PROBE_SKETCH, i))
+    const holds = v128.load(PRESS_GAINS + (<usize>i << 5)), intervals = v128.load(PRESS_GAINS + (<usize>i << 5), 16)
+    if (isLong) path3 = advanced(path2, path3, entering, gainOf(holds, intervals, holds3, intervals3, keys3, key))
+    path2 = advanced(path1, path2, entering, gainOf(holds, intervals, holds2, intervals2, keys2, key))
+    path1 = advanced(path0, path1, entering, gainOf(holds, intervals, holds1, intervals1, keys1, key))
+    path0 = advanced(i32x4.splat(0), path0, entering, gainOf(holds, intervals, holds0, intervals0, keys0, key))
+    best = i8x16.max_s(best, i8x16.max_s(i8x16.max_s(path0, path1), i8x16.max_s(path2, path3)))
+    entering = enteringNext
+    enteringNext = i8x16.max_s(i32x4.splat(0), i8x16.sub(highest(best), i8x16.splat(JUMP)))
   }
-  return best
+  return <i32>i8x16.extract_lane_s(highest(best), 0)
 }
 
-/** The first `count` of sixteen scores, and 0 in place of the others. */
+/** Gain of a press of the probe against sixteen of a pattern; 0 under the same key. */
 // @ts-ignore: decorator
 @inline
-function inPattern(scores: v128, count: usize): v128 {
-  if (count >= 16) return scores
-  const inside = i8x16.lt_u(i8x16(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15), i8x16.splat(<i8>count))
-  return v128.and(scores, inside)
+function gainOf(holds: v128, intervals: v128, holdCells: v128, intervalCells: v128, keys: v128, key: v128): v128 {
+  return v128.andnot(i8x16.add(i8x16.swizzle(holds, holdCells), i8x16.swizzle(intervals, intervalCells)), i8x16.eq(keys, key))
 }
 
+/** Scores of the paths to sixteen presses: each goes on from the press before, or enters. */
 // @ts-ignore: decorator
 @inline
-function differences(a: v128, b: v128): v128 {
-  return v128.or(i8x16.sub_sat_u(a, b), i8x16.sub_sat_u(b, a))
+function advanced(before: v128, path: v128, entering: v128, gain: v128): v128 {
+  const shifted = i8x16.shuffle(before, path, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30)
+  return i8x16.add_sat_s(i8x16.max_s(shifted, entering), gain)
 }
 
+/** The highest of sixteen scores in all lanes. */
 // @ts-ignore: decorator
 @inline
-function highest(scores: v128): i32 {
+function highest(scores: v128): v128 {
   const eight = i8x16.max_s(scores, i32x4.shuffle(scores, scores, 2, 3, 0, 1))
   const four = i8x16.max_s(eight, i32x4.shuffle(eight, eight, 1, 0, 3, 2))
   const two = i8x16.max_s(four, i16x8.shuffle(four, four, 1, 0, 3, 2, 5, 4, 7, 6))
-  return max(<i32>i8x16.extract_lane_s(two, 0), <i32>i8x16.extract_lane_s(two, 1))
+  return i8x16.max_s(two, i8x16.shuffle(two, two, 1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14))
 }

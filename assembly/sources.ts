@@ -88,7 +88,7 @@ function advance(press: i32, head: i32, own: v128): v128 {
 
 /** Stores the probability of each match of a press, not yet scaled, and returns their sum. `entering`: by unit of weight. */
 function explainPress(press: i32, head: i32, entering: v128): v128 {
-  const departure = departureAt(0, press)
+  const departure = departureAt(press)
   const hold = v128.load32_splat(departure), interval = v128.load32_splat(departure, 4)
   const base = f32x4.sub(constant, f32x4.add(f32x4.mul(holdLoss, f32x4.mul(hold, hold)), f32x4.mul(intervalLoss, f32x4.mul(interval, interval))))
   const holdFactor = f32x4.mul(holdGain, hold), intervalFactor = f32x4.mul(intervalGain, interval)

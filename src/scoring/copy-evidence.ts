@@ -25,8 +25,8 @@ const SOURCES_MAX = 60
  * Joined evidence that one sincere pattern in 200 has, and one in 1,000: each against up to 48 earlier patterns of the same person,
  * in the worst of five open data sets (`npm run bench -- accuracy --captures`). The logarithm of the chance is a line through both.
  */
-const IN_200 = 6.5
-const IN_1000 = 8.2
+const IN_200 = 6.8
+const IN_1000 = 8.3
 
 const chanceOfCopy = (joined: number): number => Math.min(1, 0.005 * 0.2 ** ((joined - IN_200) / (IN_1000 - IN_200)))
 
