@@ -56,7 +56,7 @@ export function explainBySources(): f64 {
 function advance(press: i32, head: i32, own: v128): v128 {
   const ownAt = OWN_SHARES + (<usize>press << 4)
   if (head == 0) {
-    v128.store(ownAt, f32x4.splat(1))
+    v128.store(ownAt, own)
     return f32x4.splat(1)
   }
   let weights = f32x4.splat(0), going = f32x4.splat(0)

@@ -194,12 +194,16 @@ function laneOf({ probe, matches, informative }: Departures, patterns: number, l
   let before = new Map<string, number>()
   for (let i = 1; i < probe.length; i++) {
     const here = matches.filter((match) => match.i === i)
+    if (here.length === 0) {
+      before = new Map()
+      continue
+    }
     const shareBefore = ({ pattern, press }: Match) => before.get(`${pattern} ${press - 1}`) ?? 0
     const going = sum(here.map(shareBefore))
     const broken = Math.max(0, 1 - own - going)
     const weight = sum(here.map(({ pattern }) => weights[pattern] ?? 0))
     const entering = 0.4 * own + moves * (going + broken) + 0.7 * stays * broken
-    const staysOwn = here.length === 0 ? 1 : 0.6 * own + leaves * (going + broken) + 0.3 * stays * broken
+    const staysOwn = 0.6 * own + leaves * (going + broken) + 0.3 * stays * broken
     const likely = here.map((match) => {
       const arriving = (entering * (weights[match.pattern] ?? 0)) / weight + stays * shareBefore(match)
       return Math.exp(gain(probe[i] ?? [0, 0], match.departure)) * arriving
