@@ -36,7 +36,7 @@ export const Policy = z.object({
     .enum(['block', 'challenge'])
     .default('block')
     .describe(
-      'The recommendation on an edited copy or a forgery whose typing would otherwise be accepted or challenged. A pattern with the very times of a known one is `block` in any case.',
+      'The recommendation on a copy or a forgery whose typing would otherwise be accepted or challenged. A pattern with the very times of a known one is `block` in any case.',
     ),
   enrollment: z
     .object({ minHoursBetween: z.number().min(0).max(168) })

@@ -26,7 +26,7 @@ export interface Verdict {
 }
 
 /**
- * Decides from scores and policy. A replay or an impossible travel gives `block` at any score; a bot or an edited copy gives
+ * Decides from scores and policy. A replay or an impossible travel gives `block` at any score; a bot or a copy gives
  * the policy's `on_suspicion`, or `block` if the score alone gives it. A pattern that may be a copy is challenged, except where the
  * policy's priority is usability. Context can raise or lower the confidence, but a
  * biometric confidence below half the threshold always gives `block`.
