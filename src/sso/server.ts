@@ -44,7 +44,16 @@ const FORM_BYTES_MAX = 2_000_000
 const AUTHORIZATION_BYTES_MAX = 64_000
 /** Node refuses a head of more than 16 KiB, and some proxies one of 8. */
 const ADDRESS_MAX = 12_000
-const REQUEST_TIMEOUT_MS = 30_000
+/** A connection that is idle, whose head has not arrived, or whose client reads no answer is closed after this, as at the service. */
+const IDLE_MS = 10_000
+/** A request that has not arrived after this, its form included, is refused. */
+const ARRIVAL_MS = 12_000
+const TIMEOUTS = {
+  headersTimeout: IDLE_MS,
+  keepAliveTimeout: IDLE_MS,
+  requestTimeout: ARRIVAL_MS,
+  connectionsCheckingInterval: 1_000,
+}
 
 const SECURITY = {
   'x-content-type-options': 'nosniff',
@@ -56,7 +65,9 @@ const SECURITY = {
 /** Serves the bridge. Throws an `ExpectedFault` if it cannot listen on the address. */
 export async function serveSso(needs: Needs): Promise<SsoServer> {
   const { settings, onError } = needs
-  const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS }, (request, response) => {
+  const server = createServer(TIMEOUTS, (request, response) => {
+    // The next request on the connection ends this time-out.
+    response.once('prefinish', () => request.socket.setTimeout(IDLE_MS))
     answer(needs, request, response).catch((error: unknown) => {
       // The browser has gone: nobody reads an answer.
       if (request.readableAborted) return

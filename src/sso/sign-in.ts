@@ -295,8 +295,10 @@ async function redeem(
   const { person } = progress
   if (needs.passwords === null || person === null) return progress
   const wrong = await needs.passwords.check(person, entered)
-  if (wrong !== null)
-    return { ...progress, step: { kind: 'password', purpose, sent: true, note: wrong, waitUntil: null } }
+  if (wrong !== null) {
+    const waitUntil = wrong.waitMs === null ? null : call.now + wrong.waitMs
+    return { ...progress, step: { kind: 'password', purpose, sent: true, note: wrong.situation, waitUntil } }
+  }
   // From here on the profile may change.
   if (!(await needs.accounts.bind(progress.subject, person.userRef)))
     return { ...progress, step: refused('other-account') }

@@ -70,7 +70,7 @@ describe('single sign-on in postgres', () => {
   describe('a one-time password', () => {
     const passwords = postgresOneTimePasswords(database)
     const issue = (issued = hash()) => passwords.issue(organizationId, userRef, issued, LIMITS)
-    const attempted = () => passwords.try(organizationId, userRef)
+    const attempted = () => passwords.try(organizationId, userRef, LIMITS)
     const redeem = (one: Uint8Array) => passwords.redeem(organizationId, userRef, one)
     const times = <T>(n: number, call: () => Promise<T>) => Promise.all(Array.from({ length: n }, call))
     const hash = () => new Uint8Array(Buffer.from(sha256Hex(), 'hex'))
@@ -118,11 +118,15 @@ describe('single sign-on in postgres', () => {
       expect(await issue()).toBeNull()
     })
 
-    it('is not sent after ten wrong tries of a day; a right one forgets them', async () => {
+    it('is tried wrongly ten times a day at most, also while one is live, and not sent then; a right one forgets them', async () => {
+      const tries: string[] = []
       for (let n = 0; n < 4; n++) {
         await issue()
-        for (let tries = 0; tries < 3; tries++) await attempted()
+        for (const { outcome } of await times(3, attempted)) tries.push(outcome)
       }
+      // Twelve were possible: the fourth password had three tries of its own.
+      expect(tries.filter((one) => one === 'open')).toHaveLength(10)
+      expect(await attempted()).toEqual({ outcome: 'wait', waitMs: expect.any(Number) })
       expect(await issue()).toBeGreaterThan(86_000_000)
       await past("wrong_since = now() - interval '25 hours'")
       const issued = hash()
@@ -131,6 +135,17 @@ describe('single sign-on in postgres', () => {
       expect(await redeem(issued)).toBe(true)
       await past("sent_at = '{}'")
       expect(await issue()).toBeNull()
+    })
+
+    it('is tried wrongly ten times in any 24 hours, not ten times before and ten times after a midnight of its own', async () => {
+      for (let n = 0; n < 3; n++) {
+        await issue()
+        await times(3, attempted)
+        await past("sent_at = '{}', wrong_since = wrong_since - interval '23 hours'")
+      }
+      await issue()
+      const outcomes = (await times(3, attempted)).map(({ outcome }) => outcome)
+      expect(outcomes.sort()).toEqual(['open', 'wait', 'wait'])
     })
   })
 
