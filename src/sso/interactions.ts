@@ -190,11 +190,12 @@ const languageFor = ({ request, url }: Exchange, { params }: Details): Language 
 const progressOf = async ({ artifacts }: Needs, { uid, params }: Details): Promise<Progress> =>
   withAllFields(await artifacts.find<Progress>('SignIn', uid)) ?? begun(hintedName(params), hintOf(params)?.sub ?? null)
 
-/** A sign-in that began with the version before lacks `subject` and `codeLength`. */
+/** A sign-in that began with the version before lacks `subject`, `mailProof` and `codeLength`. */
 function withAllFields(kept: Progress | null): Progress | null {
   if (kept === null) return null
   const step = kept.step.kind === 'type' ? { ...kept.step, codeLength: kept.step.codeLength ?? null } : kept.step
-  return { ...kept, subject: kept.subject ?? null, step }
+  const subject = kept.subject ?? null
+  return { ...kept, subject, mailProof: kept.mailProof ?? (subject === null ? 'person' : 'nothing'), step }
 }
 
 async function keep({ artifacts, onSituation }: Needs, { uid, params }: Details, progress: Progress): Promise<void> {

@@ -4,7 +4,7 @@
  */
 import type { SsoSituation } from '../domain/sso-code.js'
 import type { Language } from '../domain/typing-words.js'
-import type { Accounts } from './accounts.js'
+import type { Accounts, MailProof } from './accounts.js'
 import { type Again, type Core, isUnreachable, type SignIn, type SignInState, type Words } from './core.js'
 import type { PeopleDirectory, Person } from './directory/directory.js'
 import type { Passwords } from './passwords.js'
@@ -77,6 +77,7 @@ export interface Progress {
   /** `sub` of the account at the upstream provider that names the person; null: none does. */
   readonly subject: string | null
   readonly person: Person | null
+  readonly mailProof: MailProof
   /** A one-time password was right, so the person may enroll. */
   readonly proved: boolean
   readonly state: SignInState | null
@@ -107,6 +108,7 @@ export const begun = (name: string | null, subject: string | null): Progress => 
   entersName: name === null,
   subject,
   person: null,
+  mailProof: 'nothing',
   proved: false,
   state: null,
   step: { kind: 'name', note: null },
@@ -118,7 +120,7 @@ export async function advance(needs: Needs, progress: Progress, action: Action, 
   if (progress.step.kind === 'passed') return progress
   const after = await acted(needs, progress, action, call)
   if (after.step.kind !== 'passed' || after.person === null) return after
-  return (await needs.accounts.bind(after.subject, after.person.userRef))
+  return (await needs.accounts.bind(after.subject, after.person.userRef, after.step.by))
     ? { ...after, passedAt: call.now }
     : { ...after, step: refused('other-account') }
 }
@@ -173,9 +175,9 @@ async function begin(needs: Needs, progress: Progress, call: Call): Promise<Prog
   if (person === null && progress.entersName)
     return { ...progress, name: null, step: { kind: 'name', note: 'not-in-directory' } }
   if (person === null) return { ...progress, step: refused('not-in-directory') }
-  if (!(await needs.accounts.mayBe(progress.subject, person.userRef)))
-    return { ...progress, step: refused('other-account') }
-  return next(needs, { ...progress, person }, call, {})
+  const mailProof = await needs.accounts.mailProof(progress.subject, person.userRef)
+  if (mailProof === null) return { ...progress, step: refused('other-account') }
+  return next(needs, { ...progress, person, mailProof }, call, {})
 }
 
 /** One step of the core API. A person without a complete profile enrolls after a one-time password only. */
@@ -198,7 +200,16 @@ async function next(
   return { ...progress, state: 'state' in answer ? answer.state : null, step: stepOf(needs, progress, answer) }
 }
 
-function stepOf(needs: Needs, { step: before, person }: Progress, answer: SignIn): Step {
+/** One-time passwords for a purpose; null: none can be sent, or it would prove nothing. */
+const passwordsFor = (
+  { passwords }: Pick<Needs, 'passwords'>,
+  { mailProof }: Progress,
+  purpose: PasswordPurpose,
+): Passwords | null =>
+  mailProof === 'person' || (mailProof === 'new-person' && purpose === 'enroll') ? passwords : null
+
+function stepOf(needs: Needs, progress: Progress, answer: SignIn): Step {
+  const { step: before, person } = progress
   switch (answer.kind) {
     case 'authenticated':
       return { kind: 'passed', by: 'typing' }
@@ -208,20 +219,21 @@ function stepOf(needs: Needs, { step: before, person }: Progress, answer: SignIn
         words: answer.words,
         again: answer.again,
         challenged: wasChallenged(before),
-        codeLength: codeLengthOf(needs, person, answer.codeOpen, answer.state),
+        codeLength: codeLengthOf(needs, progress, answer.codeOpen, answer.state),
       }
     case 'enroll':
       return { kind: 'enroll', words: answer.words, done: answer.done, target: answer.target, again: answer.again }
     case 'later':
       return { kind: 'later', until: answer.until }
     case 'not-enrolled':
+      if (progress.mailProof === 'nothing') return refused('other-account')
       if (!needs.mayEnroll || needs.passwords === null) return refused('not-enrolled')
       if (person?.email === null) return refused('invalid-email')
       return { kind: 'password', purpose: 'enroll', sent: false, note: null, waitUntil: null }
     case 'challenged':
-      return challenged(needs, person, answer)
+      return challenged(needs, progress, answer)
     case 'blocked':
-      return blocked(needs, answer)
+      return blocked(needs, progress, answer)
     case 'code-needed':
       return { kind: 'security-code', length: answer.codeLength, again: answer.again }
     case 'start-over':
@@ -235,35 +247,34 @@ function stepOf(needs: Needs, { step: before, person }: Progress, answer: SignIn
 }
 
 /** A security code alone completes no login, so it is not offered where no one-time password can follow. */
-const codeLengthOf = (
-  { passwords }: Needs,
-  person: Person | null,
-  codeOpen: boolean,
-  state: SignInState,
-): number | null => (codeOpen && passwords !== null && person?.email != null ? state.codeLength : null)
+const codeLengthOf = (needs: Needs, progress: Progress, codeOpen: boolean, state: SignInState): number | null =>
+  codeOpen && passwordsFor(needs, progress, 'step-up') !== null && progress.person?.email != null
+    ? state.codeLength
+    : null
 
 const wasChallenged = (step: Step): boolean => step.kind === 'type' && step.challenged
 
 /** A challenge offers a one-time password while the person is not locked: typing that locked a person is not bypassed. */
-function challenged(needs: Needs, person: Person | null, answer: Extract<SignIn, { kind: 'challenged' }>): Step {
-  if (needs.passwords === null) return refused('challenged')
+function challenged(needs: Needs, progress: Progress, answer: Extract<SignIn, { kind: 'challenged' }>): Step {
+  if (passwordsFor(needs, progress, 'step-up') === null) return refused('challenged')
   const stepUp: Step = { kind: 'password', purpose: 'step-up', sent: false, note: null, waitUntil: null }
   if (answer.by === 'security_code') return stepUp
   const { next } = answer
   if (next.mode === 'start-over') return stepUp
   if (next.mode === 'type') {
-    const codeLength = codeLengthOf(needs, person, next.codeOpen, answer.state)
+    const codeLength = codeLengthOf(needs, progress, next.codeOpen, answer.state)
     return { kind: 'type', words: next.words, again: null, challenged: true, codeLength }
   }
   if (next.mode === 'code') return { kind: 'security-code', length: next.codeLength, again: null }
   return refused('blocked', next.until)
 }
 
-function blocked({ passwords, resetAfterBlock }: Needs, { reason, next }: Extract<SignIn, { kind: 'blocked' }>): Step {
+function blocked(needs: Needs, progress: Progress, { reason, next }: Extract<SignIn, { kind: 'blocked' }>): Step {
   if (reason === 'detection-bot') return refused('robot')
   // A reset opens typing again, so it is not offered where typing is locked.
   const open = next.mode === 'type' || next.mode === 'start-over'
-  const resettable = resetAfterBlock && passwords !== null && open && reason === ''
+  const mayReset = needs.resetAfterBlock && passwordsFor(needs, progress, 'reset') !== null
+  const resettable = mayReset && open && reason === ''
   return refused('blocked', next.mode === 'locked' ? next.until : null, resettable)
 }
 
@@ -299,15 +310,29 @@ async function redeem(
     const waitUntil = wrong.waitMs === null ? null : call.now + wrong.waitMs
     return { ...progress, step: { kind: 'password', purpose, sent: true, note: wrong.situation, waitUntil } }
   }
-  // From here on the profile may change.
-  if (!(await needs.accounts.bind(progress.subject, person.userRef)))
-    return { ...progress, step: refused('other-account') }
+  const known = await knownByMail(needs, progress, person, call)
+  if (known.mailProof !== 'person') return known
   // The person may have been locked, deleted or reset since the password was sent.
-  const now = await next(needs, { ...progress, proved: purpose === 'enroll', state: null }, call, {})
+  const now = await next(needs, { ...known, proved: purpose === 'enroll', state: null }, call, {})
   if (purpose === 'enroll') return { ...now, proved: true }
   if (now.step.kind !== 'type' && now.step.kind !== 'security-code') return now
   if (purpose === 'step-up') return { ...now, step: { kind: 'passed', by: 'password' } }
   if (now.step.kind !== 'type') return now
   await needs.core.resetProfile(person.userRef)
   return next(needs, { ...now, proved: true, state: null }, call, {})
+}
+
+/** Gives the reference to the account of a person whose one-time password was right. Where that proves nothing, the proof stays as it is. */
+async function knownByMail(needs: Needs, progress: Progress, person: Person, call: Call): Promise<Progress> {
+  const other: Progress = { ...progress, mailProof: 'nothing', step: refused('other-account') }
+  // Another account may have got the reference, and another way in may have completed a profile, since the password was sent.
+  const proof = await needs.accounts.mailProof(progress.subject, person.userRef)
+  if (proof === null) return other
+  if (proof !== 'person') {
+    const present = await next(needs, { ...progress, mailProof: proof, proved: false, state: null }, call, {})
+    if (present.step.kind !== 'password') return { ...present, mailProof: 'nothing' }
+  }
+  return (await needs.accounts.bind(progress.subject, person.userRef, 'password'))
+    ? { ...progress, mailProof: 'person' }
+    : other
 }

@@ -44,26 +44,29 @@ describe('single sign-on in postgres', () => {
     it('have one reference each, and of one issuer a reference has one account', async () => {
       const [ann, eve, elsewhere] = [accountOf(), accountOf(), accountOf('https://other.example.org')]
       const userRef = `user-${uuid()}`
-      expect(await accounts.refFor(organizationId, ann, userRef)).toBe(userRef)
-      expect(await accounts.bind(organizationId, ann, userRef)).toBe(true)
-      expect(await accounts.bind(organizationId, ann, userRef)).toBe(true)
-      expect(await accounts.bind(organizationId, ann, 'another')).toBe(false)
-      expect(await accounts.refFor(organizationId, ann, 'another')).toBe(userRef)
-      expect(await accounts.refFor(organizationId, eve, userRef)).toBeNull()
-      expect(await accounts.bind(organizationId, eve, userRef)).toBe(false)
-      expect(await accounts.bind(organizationId, elsewhere, userRef)).toBe(true)
-      expect(await accounts.bind(await organization(database), eve, userRef)).toBe(true)
+      const standing = (account: typeof ann, ref = userRef) => accounts.standing(organizationId, account, ref)
+      const bind = (account: typeof ann, { ref = userRef, alone = true } = {}) =>
+        accounts.bind(organizationId, account, ref, alone)
+      expect([await accounts.refOf(organizationId, ann), await standing(ann)]).toEqual([null, 'free'])
+      expect([await bind(ann), await bind(ann), await bind(ann, { ref: 'another' })]).toEqual([true, true, false])
+      expect([await accounts.refOf(organizationId, ann), await standing(ann)]).toEqual([userRef, 'own'])
+      expect([await standing(ann, 'another'), await standing(eve), await bind(eve)]).toEqual([null, null, false])
+      expect([await standing(elsewhere), await bind(elsewhere)]).toEqual(['elsewhere', false])
+      expect([await bind(elsewhere, { alone: false }), await standing(elsewhere)]).toEqual([true, 'own'])
+      expect(await accounts.bind(await organization(database), eve, userRef, true)).toBe(true)
       expect(await accounts.release(organizationId, userRef)).toBe(2)
-      expect(await accounts.bind(organizationId, eve, userRef)).toBe(true)
+      expect(await bind(eve)).toBe(true)
       expect(await accounts.release(organizationId, null)).toBe(1)
     })
 
-    it('of which ten take one reference at once, one gets it', async () => {
-      const userRef = `user-${uuid()}`
-      const bound = await Promise.all(
-        Array.from({ length: 10 }, () => accounts.bind(organizationId, accountOf(), userRef)),
-      )
-      expect(bound.filter((one) => one)).toHaveLength(1)
+    it('of which ten take one reference at once, of one issuer or of ten, one gets it', async () => {
+      for (const issuerOf of [() => 'https://up.example.org', (n: number) => `https://${n}.example.org`]) {
+        const userRef = `user-${uuid()}`
+        const bound = await Promise.all(
+          Array.from({ length: 10 }, (_, n) => accounts.bind(organizationId, accountOf(issuerOf(n)), userRef, true)),
+        )
+        expect(bound.filter((one) => one)).toHaveLength(1)
+      }
     })
   })
 

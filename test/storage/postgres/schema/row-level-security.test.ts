@@ -62,7 +62,7 @@ beforeAll(async () => {
   await postgresSsoArtifacts(database).put(orgA, { ...artifact, sha256: sha256Hex(), lifetimeMs: 60_000 })
   const limits = { lifetimeMs: 60_000, tries: 3, sendsPerHour: 5, wrongPerDay: 10 }
   await postgresOneTimePasswords(database).issue(orgA, 'ada', randomBytes(32), limits)
-  await postgresSsoAccounts(database).bind(orgA, { issuer: 'https://id.example', sha256: sha256Hex() }, 'ada')
+  await postgresSsoAccounts(database).bind(orgA, { issuer: 'https://id.example', sha256: sha256Hex() }, 'ada', true)
   await postgresSsoKeys(database).add(orgA, { id: uuid(), sealed: randomBytes(20), signsFrom: NOW }, null)
   const word = { id: uuid(), word: 'zephyr', language: 'en', core: false, enabled: true } as const
   await postgresTypingWords(database).change(orgA, word.language, () => ({ put: word }))
