@@ -11,8 +11,8 @@ interface Needs {
 }
 
 /**
- * What a one-time password proves: that the person is the one of the reference; that a person without a typing profile may enroll; or
- * nothing. With the directory `userinfo` the account itself names the mail address, so that the password proves nothing about a profile
+ * The proof that a one-time password gives: the person is the one of the reference; a person without a typing profile may enroll; or none.
+ * With the directory `userinfo` the account itself names the mail address, so that the password proves nothing about a profile
  * that the account has not enrolled.
  */
 export type MailProof = 'person' | 'new-person' | 'nothing'
@@ -26,7 +26,7 @@ export interface Accounts {
   refOf(subject: string): Promise<string | null>
   /** Whether a person whom the directory names may sign in by this account. `subject`: null if no account names the person. */
   mayBe(subject: string | null, userRef: string): Promise<boolean>
-  /** As `mayBe`, with what a one-time password proves; null: the account may not be that person, and the log has a line. */
+  /** As `mayBe`, with the proof of a one-time password; null: the account may not be that person, and the log has a line. */
   mailProof(subject: string | null, userRef: string): Promise<MailProof | null>
   /** As `mayBe`, and gives the reference to the account. Typing also proves a person whom an account of another issuer names. */
   bind(subject: string | null, userRef: string, by: 'typing' | 'password'): Promise<boolean>
