@@ -144,6 +144,9 @@ export const endedPage = (language: Language): string => ssoSaying(language, SSO
 /** The page while a store does not answer. */
 export const unavailablePage = (language: Language): string => ssoSaying(language, TEXTS[language].unavailable)
 
+/** The page while too many sign-ins have begun. */
+export const busyPage = (language: Language): string => ssoSaying(language, SSO_TEXTS[language].busy)
+
 /** The pages that the provider shows by itself. */
 export function providerPages(headers: Readonly<Record<string, string>>): ProviderPages {
   const show = (ctx: PageContext, draw: (language: Language) => string) => {

@@ -20,9 +20,10 @@ import { hintReader } from '../sso/hint.js'
 import { createInteractions } from '../sso/interactions.js'
 import { createProviderKeys } from '../sso/keys.js'
 import { passwordMailer } from '../sso/mailer.js'
+import { createOpenSignIns, OPEN_SIGN_INS } from '../sso/open-sign-ins.js'
 import { providerPages } from '../sso/pages.js'
 import { createPasswords, type Passwords } from '../sso/passwords.js'
-import { createProvider } from '../sso/provider.js'
+import { createProvider, INTERACTION_MS } from '../sso/provider.js'
 import { reporting } from '../sso/provider-events.js'
 import { type Asset, type SsoServer, serveSso } from '../sso/server.js'
 import { readSsoSettings, type SsoSettings, secretOf } from '../sso/settings.js'
@@ -62,12 +63,13 @@ export async function startSso(needs: Needs): Promise<SsoServer> {
   const directory = await openDirectory(settings, log, warn)
   const headers = pageHeaders(settings.issuer)
   const keys = createProviderKeys({ organizationId, ssoKeys: stores.ssoKeys, vault, now: clock.now })
+  const openSignIns = createOpenSignIns({ now: clock.now, lifetimeMs: INTERACTION_MS, limits: OPEN_SIGN_INS })
   let held = await keys.current()
   const build = async () =>
     createProvider({
       settings,
       keys: held,
-      adapter: providerAdapter(kept),
+      adapter: providerAdapter({ ...kept, onInteractionEnded: openSignIns.ended }),
       artifacts,
       directory: upstream === null ? directory : null,
       accounts,
@@ -111,6 +113,7 @@ export async function startSso(needs: Needs): Promise<SsoServer> {
       onFailure,
       onSituation: (code, sentence, facts) => log.info({ code, ...facts }, `sign-in: ${sentence}`),
     }),
+    openSignIns,
     readHint: settings.upstream === undefined ? null : hintReader(settings.upstream),
     headers,
     assets: assets(),

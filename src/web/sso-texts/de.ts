@@ -57,6 +57,10 @@ export const de: SsoTexts = {
     title: 'Diese Anmeldung ist beendet',
     text: 'Sie dauerte zu lange oder wurde in einem anderen Fenster abgeschlossen. Bitte melden Sie sich in der Anwendung neu an.',
   },
+  busy: {
+    title: 'Einen Moment, bitte',
+    text: 'Zu viele Anmeldungen sind gleichzeitig offen. Bitte gehen Sie zur Anwendung zurück und melden Sie sich in einer Minute noch einmal an.',
+  },
   failed: {
     title: 'Diese Anfrage kann nicht beantwortet werden',
     text: 'Die Anwendung hat etwas gesendet, das der Anmeldedienst nicht annimmt. Bitte sagen Sie es den Betreibern.',

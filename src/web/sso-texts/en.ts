@@ -53,6 +53,10 @@ export const en: SsoTexts = {
     title: 'This sign-in has ended',
     text: 'It took too long, or was finished in another window. Please go back to the application and sign in again.',
   },
+  busy: {
+    title: 'One moment, please',
+    text: 'Too many sign-ins are open at once. Please go back to the application and sign in again in a minute.',
+  },
   failed: {
     title: 'This request cannot be answered',
     text: 'The application sent something that the sign-in service does not accept. Please tell its operator.',

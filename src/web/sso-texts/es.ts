@@ -56,6 +56,10 @@ export const es: SsoTexts = {
     title: 'Este inicio de sesión ha terminado',
     text: 'Tardó demasiado o se completó en otra ventana. Vuelva a la aplicación e inicie sesión de nuevo.',
   },
+  busy: {
+    title: 'Un momento, por favor',
+    text: 'Hay demasiados inicios de sesión abiertos a la vez. Vuelva a la aplicación e inicie sesión de nuevo en un minuto.',
+  },
   failed: {
     title: 'No se puede responder a esta petición',
     text: 'La aplicación envió algo que el servicio no acepta. Avise a sus responsables.',

@@ -60,6 +60,10 @@ export const fr: SsoTexts = {
     title: 'Cette connexion est terminée',
     text: 'Elle a duré trop longtemps, ou s’est terminée dans une autre fenêtre. Veuillez vous reconnecter depuis l’application.',
   },
+  busy: {
+    title: 'Un instant, s’il vous plaît',
+    text: 'Trop de connexions sont ouvertes en même temps. Revenez à l’application et reconnectez-vous dans une minute.',
+  },
   failed: {
     title: 'Cette demande ne peut pas aboutir',
     text: 'L’application a envoyé quelque chose que le service de connexion n’accepte pas. Veuillez prévenir ses responsables.',

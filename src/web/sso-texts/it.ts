@@ -57,6 +57,10 @@ export const it: SsoTexts = {
     title: 'Questo accesso è terminato',
     text: 'È durato troppo o si è concluso in un’altra finestra. Torni all’applicazione e acceda di nuovo.',
   },
+  busy: {
+    title: 'Un momento, per favore',
+    text: 'Troppi accessi sono aperti allo stesso tempo. Torni all’applicazione e acceda di nuovo fra un minuto.',
+  },
   failed: {
     title: 'Questa richiesta non può avere risposta',
     text: 'L’applicazione ha inviato qualcosa che il servizio non accetta. Avvisi i responsabili.',

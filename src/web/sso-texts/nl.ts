@@ -53,6 +53,10 @@ export const nl: SsoTexts = {
     title: 'Deze aanmelding is beëindigd',
     text: 'Ze duurde te lang of is in een ander venster afgerond. Ga terug naar de toepassing en meld u opnieuw aan.',
   },
+  busy: {
+    title: 'Een ogenblik, alstublieft',
+    text: 'Er zijn te veel aanmeldingen tegelijk open. Ga terug naar de toepassing en meld u over een minuut opnieuw aan.',
+  },
   failed: {
     title: 'Dit verzoek kan niet worden beantwoord',
     text: 'De toepassing stuurde iets wat de aanmelddienst niet aanneemt. Meld het de beheerders.',

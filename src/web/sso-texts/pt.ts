@@ -56,6 +56,10 @@ export const pt: SsoTexts = {
     title: 'Esta entrada terminou',
     text: 'Demorou demasiado ou foi concluída noutra janela. Volte à aplicação e entre de novo.',
   },
+  busy: {
+    title: 'Um momento, por favor',
+    text: 'Há demasiadas entradas abertas ao mesmo tempo. Volte à aplicação e entre de novo daqui a um minuto.',
+  },
   failed: {
     title: 'Este pedido não pode ser respondido',
     text: 'A aplicação enviou algo que o serviço não aceita. Avise os responsáveis.',
