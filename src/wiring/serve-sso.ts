@@ -62,31 +62,15 @@ export async function startSso(needs: Needs): Promise<SsoServer> {
   const upstream = openUpstream(settings, { artifacts, accounts, warn })
   const directory = await openDirectory(settings, log, warn)
   const headers = pageHeaders(settings.issuer)
-  const keys = createProviderKeys({ organizationId, ssoKeys: stores.ssoKeys, vault, now: clock.now })
   const openSignIns = createOpenSignIns({ now: clock.now, lifetimeMs: INTERACTION_MS, limits: OPEN_SIGN_INS })
-  let held = await keys.current()
-  const build = async () =>
-    createProvider({
-      settings,
-      keys: held,
-      adapter: providerAdapter({ ...kept, onInteractionEnded: openSignIns.ended }),
-      artifacts,
-      directory: upstream === null ? directory : null,
-      accounts,
-      pages: providerPages(headers),
-    })
-  let provider = logged(await build(), log)
-  const renewing = every({
-    async work() {
-      const present = await keys.current()
-      if (present.version !== held.version) {
-        held = present
-        provider = logged(await build(), log)
-      }
-      return false
-    },
-    everyMs: KEYS_EVERY_MS,
-    onError: (error) => log.warn({ err: error }, 'the keys of single sign-on were not read: the present ones stay'),
+  const keys = createProviderKeys({ organizationId, ssoKeys: stores.ssoKeys, vault, now: clock.now })
+  const { provider, renewing } = await openProvider(log, keys, {
+    settings,
+    adapter: providerAdapter({ ...kept, onInteractionEnded: openSignIns.ended }),
+    artifacts,
+    directory: upstream === null ? directory : null,
+    accounts,
+    pages: providerPages(headers),
   })
   const core = coreApi(await clientModule(), { url: settings.core.url, apikey })
   const onFailure = (error: unknown) => log.warn({ err: error }, 'a step of a sign-in failed')
@@ -101,10 +85,10 @@ export async function startSso(needs: Needs): Promise<SsoServer> {
   }
   const server = await serveSso({
     settings,
-    provider: () => provider,
+    provider,
     interactions: createInteractions({
       settings,
-      provider: () => provider,
+      provider,
       artifacts,
       upstream,
       advance: (progress, action, call) => advance(steps, progress, action, call),
@@ -130,6 +114,30 @@ export async function startSso(needs: Needs): Promise<SsoServer> {
       await directory.close()
     },
   }
+}
+
+/** The provider with the present keys, and the job that renews it. */
+async function openProvider(
+  log: Logger,
+  keys: ReturnType<typeof createProviderKeys>,
+  needs: Omit<Parameters<typeof createProvider>[0], 'keys'>,
+) {
+  let held = await keys.current()
+  const build = async () => logged(await createProvider({ ...needs, keys: held }), log)
+  let provider = await build()
+  const renewing = every({
+    async work() {
+      const present = await keys.current()
+      if (present.version !== held.version) {
+        held = present
+        provider = await build()
+      }
+      return false
+    },
+    everyMs: KEYS_EVERY_MS,
+    onError: (error) => log.warn({ err: error }, 'the keys of single sign-on were not read: the present ones stay'),
+  })
+  return { provider: () => provider, renewing }
 }
 
 /** Makes the next signing key. */
