@@ -28,6 +28,7 @@ import { reporting } from '../sso/provider-events.js'
 import { type Asset, type SsoServer, serveSso } from '../sso/server.js'
 import { readSsoSettings, type SsoSettings, secretOf } from '../sso/settings.js'
 import { advance } from '../sso/sign-in.js'
+import { createStrangers } from '../sso/strangers.js'
 import { type UpstreamNeeds, upstreamLogin } from '../sso/upstream-login.js'
 import { logAtIntervals } from '../storage/log-at-intervals.js'
 import { iconSvg, pageHeaders } from '../web/page.js'
@@ -64,7 +65,7 @@ export async function startSso(needs: Needs): Promise<SsoServer> {
   const headers = pageHeaders(settings.issuer)
   const openSignIns = createOpenSignIns({ now: clock.now, lifetimeMs: INTERACTION_MS, limits: OPEN_SIGN_INS })
   const keys = createProviderKeys({ organizationId, ssoKeys: stores.ssoKeys, vault, now: clock.now })
-  const { provider, renewing } = await openProvider(log, keys, {
+  const { provider, cookieKeys, renewing } = await openProvider(log, keys, {
     settings,
     adapter: providerAdapter({ ...kept, onInteractionEnded: openSignIns.ended }),
     artifacts,
@@ -72,6 +73,8 @@ export async function startSso(needs: Needs): Promise<SsoServer> {
     accounts,
     pages: providerPages(headers),
   })
+  const { strangerTries } = stores
+  const strangers = createStrangers({ organizationId, strangerTries, cookieKeys, now: clock.now })
   const core = coreApi(await clientModule(), { url: settings.core.url, apikey })
   const onFailure = (error: unknown) => log.warn({ err: error }, 'a step of a sign-in failed')
   const steps = {
@@ -80,6 +83,7 @@ export async function startSso(needs: Needs): Promise<SsoServer> {
     accounts,
     passwords: openPasswords(needs, settings, organizationId),
     mayEnroll: settings.enroll,
+    strangers,
     resetAfterBlock: settings.resetAfterBlock,
     onFailure,
   }
@@ -90,6 +94,7 @@ export async function startSso(needs: Needs): Promise<SsoServer> {
       settings,
       provider,
       artifacts,
+      strangers,
       upstream,
       advance: (progress, action, call) => advance(steps, progress, action, call),
       now: clock.now,
@@ -137,7 +142,7 @@ async function openProvider(
     everyMs: KEYS_EVERY_MS,
     onError: (error) => log.warn({ err: error }, 'the keys of single sign-on were not read: the present ones stay'),
   })
-  return { provider: () => provider, renewing }
+  return { provider: () => provider, cookieKeys: () => held.cookieKeys, renewing }
 }
 
 /** Makes the next signing key. */

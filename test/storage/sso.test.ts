@@ -1,13 +1,19 @@
 import { v7 as uuid } from 'uuid'
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
+import { type AttemptKind, NO_ATTEMPTS } from '../../src/domain/attempts.js'
+import { STRANGER_INVALID, STRANGER_LIMITS } from '../../src/domain/stranger-tries.js'
+import { postgresAttemptLocks } from '../../src/storage/postgres/attempt/attempt-lock.js'
 import { postgresRetention } from '../../src/storage/postgres/insight/retention.js'
+import { postgresAccounts } from '../../src/storage/postgres/person/account.js'
 import { postgresOneTimePasswords } from '../../src/storage/postgres/sso/one-time-password.js'
 import { postgresSsoAccounts } from '../../src/storage/postgres/sso/sso-account.js'
 import { postgresSsoArtifacts } from '../../src/storage/postgres/sso/sso-artifact.js'
 import { postgresSsoKeys } from '../../src/storage/postgres/sso/sso-key.js'
+import { postgresStrangerTries } from '../../src/storage/postgres/sso/stranger-tries.js'
 import { connectRedis, type Redis, script } from '../../src/storage/redis/client.js'
 import { redisSsoArtifacts } from '../../src/storage/redis/sso-artifact.js'
-import { organization, sha256Hex } from '../harness/fixtures.js'
+import type { StrangerOutcome } from '../../src/storage/stranger-tries.js'
+import { organization, person, sha256Hex } from '../harness/fixtures.js'
 import { until } from '../harness/patience.js'
 import { sharedDatabase } from '../servers/database.js'
 import { ssoArtifactContract } from './sso-artifact.contract.js'
@@ -149,6 +155,69 @@ describe('single sign-on in postgres', () => {
       await issue()
       const outcomes = (await times(3, attempted)).map(({ outcome }) => outcome)
       expect(outcomes.sort()).toEqual(['open', 'wait', 'wait'])
+    })
+  })
+
+  describe('the tries of strangers', () => {
+    const tries = postgresStrangerTries(database)
+    let memberId: string
+    let userRef: string
+    beforeEach(async () => {
+      userRef = `user-${uuid()}`
+      memberId = (await person(database, organizationId, userRef)).memberId
+      expect(await tries.member(organizationId, userRef)).toEqual({ memberId, ownersFrom: 0 })
+    })
+    const take = (kind: AttemptKind = 'biometric') => tries.take(organizationId, memberId, kind)
+    const look = () => tries.look(organizationId, memberId, 'biometric')
+    const settle = (taken: string | null, outcome: StrangerOutcome) =>
+      tries.settle(organizationId, memberId, taken ?? '', outcome)
+    const many = (n: number, kind?: AttemptKind) => Promise.all(Array.from({ length: n }, () => take(kind)))
+    const left = (taken: readonly { readonly taken: string | null }[]) => taken.flatMap((one) => one.taken ?? [])
+    const change = (column: string, value: string) =>
+      database.asSystem((sql) =>
+        sql.unsafe(`update keystride.${column === 'attempts' ? 'member' : 'sso_stranger'} set ${column} = ${value}
+          where ${column === 'attempts' ? 'id' : 'member_id'} = '${memberId}'`),
+      )
+
+    it('are three of typing and one of the code in 24 hours, each counted before it is judged', async () => {
+      expect(await look()).toEqual({ taken: expect.any(String) })
+      const taken = left(await many(10))
+      expect(taken).toHaveLength(STRANGER_LIMITS.biometric.perDay)
+      expect(new Set(taken).size).toBe(taken.length)
+      expect(left(await many(5, 'security_code'))).toHaveLength(STRANGER_LIMITS.security_code.perDay)
+      const closed = await look()
+      expect(closed).toEqual({ taken: null, waitMs: expect.any(Number) })
+      for (const one of taken) await settle(one, 'failed')
+      expect((await look()).taken).toBeNull()
+      await change('typing', "array[now() - interval '25 hours'] || typing[2:3]")
+      expect(left(await many(10))).toHaveLength(1)
+      await change('typing', "array[now() - interval '25 hours']")
+      expect(left(await many(10))).toHaveLength(3)
+    })
+
+    it('are given back if nothing was judged, and end with patterns that are not valid', async () => {
+      for (const outcome of ['free', 'invalid'] as const)
+        for (let n = 0; n < 5; n++) await settle((await take()).taken, outcome)
+      expect(left(await many(3))).toHaveLength(3)
+      await change('typing', "'{}'")
+      await change('invalid', "'{}'")
+      for (let n = 0; n < STRANGER_INVALID.most; n++) await settle((await take()).taken, 'invalid')
+      const closed = await take()
+      expect(closed).toEqual({ taken: null, waitMs: expect.any(Number) })
+      expect((await take('security_code')).taken).not.toBeNull()
+    })
+
+    it('are none while the member has failed too often in a row, and end with an unlock and the deletion', async () => {
+      const row = JSON.stringify({ ...NO_ATTEMPTS, biometric: { ...NO_ATTEMPTS.biometric, streak: 6 } })
+      await change('attempts', `'${row}'`)
+      expect(await take()).toEqual({ taken: null, waitMs: null })
+      expect((await take('security_code')).taken).not.toBeNull()
+      await postgresAttemptLocks(database).clear(organizationId, memberId)
+      expect((await tries.member(organizationId, userRef))?.ownersFrom).toBeGreaterThan(0)
+      expect(left(await many(10))).toHaveLength(3)
+      expect(left([await take('security_code')])).toHaveLength(1)
+      await postgresAccounts(database).remove(organizationId, userRef)
+      expect([await tries.member(organizationId, userRef), (await take()).taken]).toEqual([null, null])
     })
   })
 

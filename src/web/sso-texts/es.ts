@@ -36,6 +36,8 @@ export const es: SsoTexts = {
     robot: 'Esa escritura parecía la de una máquina.',
     'not-enrolled': 'Aún no tiene un perfil de escritura y aquí no puede crearlo. Consulte a su administrador.',
     blocked: 'No se reconoció su forma de escribir, o está bloqueado por un tiempo.',
+    strangers:
+      'Hubo demasiados intentos fallidos con su nombre desde otros dispositivos. Demuestre por correo electrónico que es usted, o use un navegador en el que haya iniciado sesión hace poco.',
     challenged: 'No estamos seguros de que sea usted. Escriba otra vez o use una contraseña de un solo uso.',
     'verify-failed': 'El servicio rechazó la comprobación. Consulte a su administrador.',
     'password-expired': 'Esa contraseña ha caducado. Pida una nueva.',
