@@ -21,6 +21,10 @@ export function holderOf<S>(
   return key === undefined || key === '' ? null : authenticate(key)
 }
 
+/** Whether a key with read scope opens a route. */
+export const onlyReads = ({ method, onlyReads: stated }: Pick<Route<never>, 'method' | 'onlyReads'>): boolean =>
+  stated ?? method === 'get'
+
 /**
  * Notes the organization of the caller. Throws `key-missing` without a holder, and `key-scope` for a key that does not open
  * the route. `route` null: any scope of the API is enough.
@@ -34,7 +38,7 @@ export function admitCaller<S>(
   if (holder === null) throw new Refusal('key-missing', 'the apikey header is missing or holds an unknown key')
   context.organizationId = holder.organizationId
   context.apiKeyId = holder.keyId
-  const reads = route === null || route.method === 'get' || route.onlyReads === true
+  const reads = route === null || onlyReads(route)
   if (scopesAllow(holder.scopes, api.scope, reads)) return
   const part = scopesAllow(holder.scopes, api.scope, !reads) ? `${reads ? 'reads' : 'writes'} of the ` : 'the '
   if (route !== null || part === 'the ') throw new Refusal('key-scope', `this key is not for ${part}${api.scope} API`)

@@ -86,8 +86,8 @@ export interface Route<S> {
   readonly headers?: z.ZodObject
   /** Headers of each reply, and their meaning. Refusals do not have them. */
   readonly replyHeaders?: Readonly<Record<string, string>>
-  /** A POST that changes nothing: a key with read scope opens it. */
-  readonly onlyReads?: true
+  /** Whether the route changes nothing, so that a key with read scope opens it. Default: true for GET, false for other methods. */
+  readonly onlyReads?: boolean
   /** Not refused while a store is unreachable, as long as the key can be looked up. */
   readonly whileDegraded?: true
   /** Absent: not deprecated. */

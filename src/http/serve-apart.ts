@@ -16,9 +16,12 @@ const TIMEOUT_MS = 5_000
  */
 export async function serveApart(probes: readonly Probe[], at: { host: string; port: number }): Promise<Apart> {
   const byPath = new Map(probes.map((probe) => [probe.path, probe]))
-  const server = createServer({ requestTimeout: TIMEOUT_MS }, (request, response) => {
-    void answer(byPath, request, response)
-  })
+  const server = createServer(
+    { requestTimeout: TIMEOUT_MS, connectionsCheckingInterval: 1_000 },
+    (request, response) => {
+      void answer(byPath, request, response)
+    },
+  )
   try {
     server.listen(at)
     await once(server, 'listening')

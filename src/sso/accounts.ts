@@ -11,43 +11,56 @@ interface Needs {
 }
 
 /**
- * The accounts of the upstream provider, each named by its `sub`. An account gets its reference when its person has proved to be that
- * person, and keeps it. So no second account can take a reference by a name that is normalized to the same text.
+ * The proof that a one-time password gives: the person is the one of the reference; a person without a typing profile may enroll; or none.
+ * With the directory `userinfo` the account itself names the mail address, so that the password proves nothing about a profile
+ * that the account has not enrolled.
+ */
+export type MailProof = 'person' | 'new-person' | 'nothing'
+
+/**
+ * The accounts of the upstream provider, each named by issuer and `sub`. An account gets its reference when its person has proved to be
+ * that person, and keeps it. So no second account can take a reference by a name that is normalized to the same text.
  */
 export interface Accounts {
-  /** The reference that an account has, or would get as `userRef`; null, and a line in the log: another account has it. */
-  refFor(subject: string, userRef: string): Promise<string | null>
+  /** The reference that an account has; null: none yet. */
+  refOf(subject: string): Promise<string | null>
   /** Whether a person whom the directory names may sign in by this account. `subject`: null if no account names the person. */
   mayBe(subject: string | null, userRef: string): Promise<boolean>
-  /** As `mayBe`, and gives the reference to the account. */
-  bind(subject: string | null, userRef: string): Promise<boolean>
+  /** As `mayBe`, with the proof of a one-time password; null: the account may not be that person, and the log has a line. */
+  mailProof(subject: string | null, userRef: string): Promise<MailProof | null>
+  /** As `mayBe`, and gives the reference to the account. Typing also proves a person whom an account of another issuer names. */
+  bind(subject: string | null, userRef: string, by: 'typing' | 'password'): Promise<boolean>
 }
 
 export function createAccounts({ organizationId, settings, ssoAccounts, warn }: Needs): Accounts {
   const { directory, upstream } = settings
+  const mailIsOfAccount = directory.kind === 'userinfo'
   const issuer = directory.kind === 'userinfo' ? directory.issuer : (upstream?.issuer ?? '')
   const accountOf = (subject: string) => ({ issuer, sha256: sha256Hex(subject) })
-  const reported = (may: boolean, subject: string, userRef: string): boolean => {
-    if (!may)
-      warn(
-        `an account of ${issuer} may not sign in as ${userRef}: one account has one reference (keystride sso release): ${JSON.stringify(subject.slice(0, 64))}`,
-      )
-    return may
-  }
-  const refFor = async (subject: string, userRef: string) => {
-    const found = await ssoAccounts.refFor(organizationId, accountOf(subject), userRef)
-    reported(found !== null, subject, userRef)
-    return found
+  const refused = (subject: string, userRef: string): void =>
+    warn(
+      `an account of ${issuer} may not sign in as ${userRef}: one account has one reference (keystride sso release): ${JSON.stringify(subject.slice(0, 64))}`,
+    )
+  const mailProof = async (subject: string | null, userRef: string): Promise<MailProof | null> => {
+    if (subject === null) return 'person'
+    const standing = await ssoAccounts.standing(organizationId, accountOf(subject), userRef)
+    if (standing === null) {
+      refused(subject, userRef)
+      return null
+    }
+    if (standing === 'own' || !mailIsOfAccount) return 'person'
+    return standing === 'free' ? 'new-person' : 'nothing'
   }
   return {
-    refFor,
-    mayBe: async (subject, userRef) => {
+    refOf: (subject) => ssoAccounts.refOf(organizationId, accountOf(subject)),
+    mailProof,
+    mayBe: async (subject, userRef) => (await mailProof(subject, userRef)) !== null,
+    async bind(subject, userRef, by) {
       if (subject === null) return true
-      const found = await ssoAccounts.refFor(organizationId, accountOf(subject), userRef)
-      return reported(found === userRef, subject, userRef)
+      const alone = mailIsOfAccount && by === 'password'
+      const bound = await ssoAccounts.bind(organizationId, accountOf(subject), userRef, alone)
+      if (!bound) refused(subject, userRef)
+      return bound
     },
-    bind: async (subject, userRef) =>
-      subject === null ||
-      reported(await ssoAccounts.bind(organizationId, accountOf(subject), userRef), subject, userRef),
   }
 }

@@ -9,6 +9,10 @@ interface Needs {
   readonly vault: Vault
 }
 
+interface AdapterNeeds extends Needs {
+  readonly onInteractionEnded: (uid: string) => void
+}
+
 /** Sealed JSON in the artifact store, by kind and id. */
 export interface Artifacts {
   put(kind: string, id: string, value: object, lifetimeMs: number, userRef?: string | null): Promise<void>
@@ -48,7 +52,8 @@ export function createArtifacts({ organizationId, ssoArtifacts, vault }: Needs):
 const NO_EXPIRY_S = 24 * 3600
 
 /** The models of the OpenID provider as artifacts. Their ids are bearer values, so the store gets hashes, and sealed payloads. */
-export function providerAdapter({ organizationId, ssoArtifacts, vault }: Needs): (model: string) => Adapter {
+export function providerAdapter(needs: AdapterNeeds): (model: string) => Adapter {
+  const { organizationId, ssoArtifacts, vault, onInteractionEnded } = needs
   return (model) => {
     const opened = async (found: SsoArtifact | null): Promise<AdapterPayload | undefined> => {
       if (found === null) return undefined
@@ -80,7 +85,10 @@ export function providerAdapter({ organizationId, ssoArtifacts, vault }: Needs):
         if (!(await ssoArtifacts.consume(organizationId, model, sha256Hex(id))))
           throw new errors.InvalidGrant('used by another request')
       },
-      destroy: (id) => ssoArtifacts.end(organizationId, model, sha256Hex(id)),
+      async destroy(id) {
+        await ssoArtifacts.end(organizationId, model, sha256Hex(id))
+        if (model === 'Interaction') onInteractionEnded(id)
+      },
       revokeByGrantId: (grantId) => ssoArtifacts.endGrant(organizationId, sha256Hex(grantId)),
     }
   }

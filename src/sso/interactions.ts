@@ -3,13 +3,16 @@ import type Provider from 'oidc-provider'
 import { enteredDigits } from '../domain/entered-code.js'
 import { Refusal } from '../domain/refusal.js'
 import { SSO_CODES, SSO_SENTENCES, type SsoSituation } from '../domain/sso-code.js'
+import { OWN_BROWSER_MS } from '../domain/stranger-tries.js'
 import type { Language } from '../domain/typing-words.js'
 import type { Artifacts } from './artifacts.js'
 import { writtenName } from './directory/directory.js'
 import { endedPage, languageOf, onwardPage, situationOf, stepPage, wishedLanguage } from './pages.js'
+import { begun, type PasswordPurpose, type Progress, type Step } from './progress.js'
 import { ACR, AMR, hintedName, hintOf, INTERACTION_MS, SIGNED_IN_MS } from './provider.js'
 import type { SsoSettings } from './settings.js'
-import { type Action, type advance, begun, type PasswordPurpose, type Progress, type Step } from './sign-in.js'
+import type { Action, advance } from './sign-in.js'
+import type { Strangers } from './strangers.js'
 import type { FoundUpstream, UpstreamLogin } from './upstream-login.js'
 
 interface Needs {
@@ -17,6 +20,7 @@ interface Needs {
   readonly provider: () => Provider
   readonly artifacts: Artifacts
   readonly advance: (progress: Progress, action: Action, call: Parameters<typeof advance>[3]) => Promise<Progress>
+  readonly strangers: Pick<Strangers, 'cookieOf'>
   /** Null: the directory finds people by name. */
   readonly upstream: UpstreamLogin | null
   readonly now: () => number
@@ -45,7 +49,7 @@ export interface Interactions {
 
 type Details = Awaited<ReturnType<Provider['interactionDetails']>>
 
-const PURPOSES: readonly string[] = ['enroll', 'step-up', 'reset'] satisfies PasswordPurpose[]
+const PURPOSES: readonly string[] = ['enroll', 'step-up', 'reset', 'browser'] satisfies PasswordPurpose[]
 
 export const createInteractions = (needs: Needs): Interactions => ({
   async answer(exchange) {
@@ -175,9 +179,23 @@ function actionOf(form: URLSearchParams): Action | null {
   }
 }
 
+/** The cookie of a browser that has signed in: see `Strangers`. */
+const OWN_BROWSER = 'keystride_own'
+
+const ownBrowserCookie = (value: string, issuer: string): string =>
+  `${OWN_BROWSER}=${value}; Path=/interaction; Max-Age=${OWN_BROWSER_MS / 1000}; HttpOnly; SameSite=Lax${issuer.startsWith('https:') ? '; Secure' : ''}`
+
+const cookieOf = ({ headers }: IncomingMessage, name: string): string | null =>
+  headers.cookie
+    ?.split(';')
+    .map((pair) => pair.trim())
+    .find((pair) => pair.startsWith(`${name}=`))
+    ?.slice(name.length + 1) ?? null
+
 const callOf = ({ now }: Needs, exchange: Exchange, details: Details) => ({
   ip: exchange.ip,
   language: languageFor(exchange, details),
+  browser: cookieOf(exchange.request, OWN_BROWSER),
   now: now(),
 })
 
@@ -190,11 +208,18 @@ const languageFor = ({ request, url }: Exchange, { params }: Details): Language 
 const progressOf = async ({ artifacts }: Needs, { uid, params }: Details): Promise<Progress> =>
   withAllFields(await artifacts.find<Progress>('SignIn', uid)) ?? begun(hintedName(params), hintOf(params)?.sub ?? null)
 
-/** A sign-in that began with the version before lacks `subject` and `codeLength`. */
+/** A sign-in that began with the version before lacks `subject`, `mailProof`, `owner` and `codeLength`. */
 function withAllFields(kept: Progress | null): Progress | null {
   if (kept === null) return null
   const step = kept.step.kind === 'type' ? { ...kept.step, codeLength: kept.step.codeLength ?? null } : kept.step
-  return { ...kept, subject: kept.subject ?? null, step }
+  const subject = kept.subject ?? null
+  return {
+    ...kept,
+    subject,
+    owner: kept.owner ?? false,
+    mailProof: kept.mailProof ?? (subject === null ? 'person' : 'nothing'),
+    step,
+  }
 }
 
 async function keep({ artifacts, onSituation }: Needs, { uid, params }: Details, progress: Progress): Promise<void> {
@@ -219,7 +244,7 @@ async function pageOf(
 
 /** Completes the login; returns the address at the provider that goes on. */
 async function finish(
-  { settings, artifacts, provider }: Needs,
+  { settings, artifacts, provider, strangers }: Needs,
   request: IncomingMessage,
   response: ServerResponse,
   { params }: Details,
@@ -233,6 +258,8 @@ async function finish(
     throw new Error('a sign-in of another person than that of the hint cannot be finished')
   const acr = (client?.acr ?? ACR)[step.by]
   await artifacts.put('SignedIn', person.userRef, person, SIGNED_IN_MS, person.userRef)
+  const own = await strangers.cookieOf(person.userRef)
+  if (own !== null) response.appendHeader('set-cookie', ownBrowserCookie(own, settings.issuer))
   if (!mayBe(params.claims, acr))
     return provider().interactionResult(request, response, {
       error: 'unmet_authentication_requirements',

@@ -5,8 +5,8 @@ import { policyWithTarget } from '../web/page.js'
 import { type SsoBody, type SsoView, ssoPage, ssoSaying, ssoSignOut } from '../web/sso-page.js'
 import { SSO_TEXTS } from '../web/sso-texts.js'
 import { TEXTS } from '../web/texts.js'
+import type { PasswordPurpose, Progress, Step } from './progress.js'
 import type { PageContext, ProviderPages } from './provider.js'
-import type { Progress, Step } from './sign-in.js'
 
 /** The language of a page: of the address, else of the browser. */
 export const languageOf = (asked: string | null, acceptLanguage: string | null): Language =>
@@ -55,6 +55,14 @@ export const onwardPage = ({ language, application, onward }: Omit<Shown, 'now'>
     mayCancel: false,
   })
 
+/** The situation that led to a one-time password; null: an enrollment or a reset, which its page explains. */
+const PURPOSE_SITUATIONS: Readonly<Record<PasswordPurpose, SsoSituation | null>> = {
+  enroll: null,
+  'step-up': 'challenged',
+  reset: null,
+  browser: 'strangers',
+}
+
 /** The numbered situation that a step tells of; null: none. */
 export function situationOf(step: Step): SsoSituation | null {
   switch (step.kind) {
@@ -64,7 +72,7 @@ export function situationOf(step: Step): SsoSituation | null {
     case 'name':
       return step.note
     case 'password':
-      return step.note ?? (step.purpose === 'step-up' ? 'challenged' : null)
+      return step.note ?? PURPOSE_SITUATIONS[step.purpose]
     case 'type':
       return againSituation(step.again) ?? (step.challenged ? 'challenged' : null)
     case 'enroll':
@@ -143,6 +151,9 @@ export const endedPage = (language: Language): string => ssoSaying(language, SSO
 
 /** The page while a store does not answer. */
 export const unavailablePage = (language: Language): string => ssoSaying(language, TEXTS[language].unavailable)
+
+/** The page while too many sign-ins have begun. */
+export const busyPage = (language: Language): string => ssoSaying(language, SSO_TEXTS[language].busy)
 
 /** The pages that the provider shows by itself. */
 export function providerPages(headers: Readonly<Record<string, string>>): ProviderPages {

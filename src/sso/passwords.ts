@@ -23,8 +23,16 @@ type Sent =
 export interface Passwords {
   send(person: Person): Promise<Sent>
   /** Null: right, and used up. */
-  check(person: Person, entered: string): Promise<Extract<SsoSituation, 'wrong-password' | 'password-expired'> | null>
+  check(person: Person, entered: string): Promise<WrongPassword | null>
 }
+
+interface WrongPassword {
+  readonly situation: Extract<SsoSituation, 'wrong-password' | 'password-expired'>
+  /** Until a password can be right again, because too many were wrong; null: no wait. */
+  readonly waitMs: number | null
+}
+
+const WRONG: WrongPassword = { situation: 'wrong-password', waitMs: null }
 
 const NONCE_BYTES = 16
 
@@ -49,12 +57,14 @@ export function createPasswords({ organizationId, oneTimePasswords, vault, send 
     async check({ userRef }, entered) {
       const password = enteredPassword(entered)
       // Not a password at all: no try is counted.
-      if (password === null) return 'wrong-password'
-      const tried = await oneTimePasswords.try(organizationId, userRef)
-      if (tried.outcome !== 'open') return tried.outcome === 'expired' ? 'password-expired' : 'wrong-password'
+      if (password === null) return WRONG
+      const tried = await oneTimePasswords.try(organizationId, userRef, PASSWORD_LIMITS)
+      if (tried.outcome === 'wait') return { ...WRONG, waitMs: tried.waitMs }
+      if (tried.outcome !== 'open')
+        return tried.outcome === 'expired' ? { ...WRONG, situation: 'password-expired' } : WRONG
       const hash = await hashOf(userRef, tried.hash.subarray(0, NONCE_BYTES), password)
-      if (!timingSafeEqual(hash, tried.hash)) return 'wrong-password'
-      return (await oneTimePasswords.redeem(organizationId, userRef, tried.hash)) ? null : 'wrong-password'
+      if (!timingSafeEqual(hash, tried.hash)) return WRONG
+      return (await oneTimePasswords.redeem(organizationId, userRef, tried.hash)) ? null : WRONG
     },
   }
 }

@@ -4,9 +4,11 @@ import { parse as parseQuery } from 'node:querystring'
 import type Provider from 'oidc-provider'
 import { writtenAddress } from '../domain/context/address.js'
 import { ExpectedFault } from '../domain/expected-fault.js'
+import type { Language } from '../domain/typing-words.js'
 import { claimedIssuer, type HintReader } from './hint.js'
 import type { Interactions } from './interactions.js'
-import { languageOf, unavailablePage } from './pages.js'
+import type { OpenSignIns } from './open-sign-ins.js'
+import { busyPage, languageOf, unavailablePage } from './pages.js'
 import { HINT_PARAM, hintVerified, loginPrompts } from './provider.js'
 import type { SsoSettings } from './settings.js'
 
@@ -21,6 +23,7 @@ interface Needs {
   /** The provider with the present keys. */
   readonly provider: () => Provider
   readonly interactions: Interactions
+  readonly openSignIns: OpenSignIns
   /** Null: no upstream provider, so `id_token_hint` is one of our own tokens. */
   readonly readHint: HintReader | null
   /** Headers of every page. */
@@ -44,7 +47,16 @@ const FORM_BYTES_MAX = 2_000_000
 const AUTHORIZATION_BYTES_MAX = 64_000
 /** Node refuses a head of more than 16 KiB, and some proxies one of 8. */
 const ADDRESS_MAX = 12_000
-const REQUEST_TIMEOUT_MS = 30_000
+/** A connection that is idle, whose head has not arrived, or whose client reads no answer is closed after this, as at the service. */
+const IDLE_MS = 10_000
+/** A request that has not arrived after this, its form included, is refused. */
+const ARRIVAL_MS = 12_000
+const TIMEOUTS = {
+  headersTimeout: IDLE_MS,
+  keepAliveTimeout: IDLE_MS,
+  requestTimeout: ARRIVAL_MS,
+  connectionsCheckingInterval: 1_000,
+}
 
 const SECURITY = {
   'x-content-type-options': 'nosniff',
@@ -56,7 +68,9 @@ const SECURITY = {
 /** Serves the bridge. Throws an `ExpectedFault` if it cannot listen on the address. */
 export async function serveSso(needs: Needs): Promise<SsoServer> {
   const { settings, onError } = needs
-  const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS }, (request, response) => {
+  const server = createServer(TIMEOUTS, (request, response) => {
+    // The next request on the connection ends this time-out.
+    response.once('prefinish', () => request.socket.setTimeout(IDLE_MS))
     answer(needs, request, response).catch((error: unknown) => {
       // The browser has gone: nobody reads an answer.
       if (request.readableAborted) return
@@ -65,7 +79,7 @@ export async function serveSso(needs: Needs): Promise<SsoServer> {
       request.resume()
       if (response.headersSent) return void response.destroy()
       const status = error instanceof BadRequest ? error.status : 503
-      if (status === 503) return unavailable(needs, request, response)
+      if (status === 503) return tryLater(needs, request, response, UNAVAILABLE)
       response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', ...SECURITY })
       response.end(`${(error as Error).message}\n`)
     })
@@ -91,16 +105,34 @@ export async function serveSso(needs: Needs): Promise<SsoServer> {
   }
 }
 
-function unavailable({ headers }: Needs, request: IncomingMessage, response: ServerResponse): void {
+/** An answer that asks for another try. */
+interface Later {
+  readonly status: 429 | 503
+  readonly afterS: number
+  readonly page: (language: Language) => string
+  readonly text: string
+}
+const UNAVAILABLE: Later = { status: 503, afterS: 2, page: unavailablePage, text: 'try again later\n' }
+const TOO_MANY: Readonly<Record<'address' | 'all', Later>> = {
+  address: { status: 429, afterS: 60, page: busyPage, text: 'too many sign-ins have begun at this address\n' },
+  all: { status: 503, afterS: 60, page: busyPage, text: 'too many sign-ins have begun\n' },
+}
+
+function tryLater(
+  { headers }: Needs,
+  request: IncomingMessage,
+  response: ServerResponse,
+  { status, afterS, page, text }: Later,
+): void {
   const { accept = '', 'accept-language': language = null } = request.headers
   const asPage = accept.includes('text/html')
-  response.writeHead(503, {
+  response.writeHead(status, {
     ...SECURITY,
     ...headers,
-    'retry-after': '2',
+    'retry-after': String(afterS),
     'content-type': `text/${asPage ? 'html' : 'plain'}; charset=utf-8`,
   })
-  response.end(asPage ? unavailablePage(languageOf(null, language)) : 'try again later\n')
+  response.end(asPage ? page(languageOf(null, language)) : text)
 }
 
 /** A request that cannot be answered, by the fault of its sender. */
@@ -143,8 +175,30 @@ async function answer(needs: Needs, request: IncomingMessage, response: ServerRe
   }
   // A request may name another host in its path.
   request.url = `${pathname}${url.search}`
-  await needs.provider().callback()(request, response)
+  await provide(needs, request, response, url)
 }
+
+/** Lets the provider answer. A request that begins a sign-in is refused while too many are open. */
+async function provide(needs: Needs, request: IncomingMessage, response: ServerResponse, { pathname, search }: URL) {
+  const { openSignIns, provider } = needs
+  const continued = /^\/auth\/([\w-]{1,64})$/.exec(pathname)?.[1]
+  if (pathname !== '/auth' && continued === undefined) return provider().callback()(request, response)
+  const ip = ipOf(needs, request)
+  const reserved =
+    continued === undefined ? openSignIns.begin(ip, bytesKept(search)) : openSignIns.continue(continued, ip)
+  if (typeof reserved === 'string') {
+    needs.warn(`a sign-in was refused: too many are open ${reserved === 'all' ? 'in all' : `at ${ip}`}`)
+    return tryLater(needs, request, response, TOO_MANY[reserved])
+  }
+  try {
+    await provider().callback()(request, response)
+  } finally {
+    reserved.settle(/\/interaction\/([\w-]{1,64})$/.exec(String(response.getHeader('location') ?? ''))?.[1] ?? null)
+  }
+}
+
+/** Bytes that the store keeps of a sign-in at most: its parameters, as JSON, and 4,000 for all else. */
+const bytesKept = (search: string): number => 4_000 + 2 * search.length
 
 function addressOf({ url = '/' }: IncomingMessage, issuer: string): URL {
   try {

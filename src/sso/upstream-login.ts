@@ -8,6 +8,7 @@ import {
   fetchUserInfo,
   randomNonce,
   randomPKCECodeVerifier,
+  type UserInfoResponse,
 } from 'openid-client'
 import type { SsoSituation } from '../domain/sso-code.js'
 import { USER_REF_RULE } from '../domain/user-ref.js'
@@ -18,7 +19,7 @@ import type { Person } from './directory/directory.js'
 import { personOf } from './directory/person-of.js'
 import { INTERACTION_MS } from './provider.js'
 import { type DirectorySettings, secretOf } from './settings.js'
-import { isVerified } from './verified.js'
+import { isVerified, isVerifiedName } from './verified.js'
 
 type UserinfoSettings = Extract<DirectorySettings, { kind: 'userinfo' }>
 
@@ -93,24 +94,37 @@ export function upstreamLogin({ settings, bridge, artifacts, accounts, warn }: U
       await artifacts.end('Upstream', uid)
       const claims = await claimsOf(await configuration(), new URL(`${redirectUri}${url.search}`), pending)
       if (claims === null) return { refused: 'not-in-directory' }
-      const { userRef: name, acceptUnverified } = settings
-      const isTrusted = (claim: string) => acceptUnverified || isVerified(claims, claim)
-      const refuse = (refused: 'not-in-directory' | 'not-verified', why: string) => {
-        warn(`a person of ${settings.issuer} was refused: ${name} ${why}: ${JSON.stringify(claims.sub.slice(0, 64))}`)
-        return { refused }
-      }
-      if (!isTrusted(name)) return refuse('not-verified', `is not verified there (directory.acceptUnverified)`)
-      const person = personOf({
-        userRef: claims[name],
-        email: isTrusted('email') ? claims.email : undefined,
-        displayName: claims.name,
-        language: claims.locale,
-      })
-      if (person === null) return refuse('not-in-directory', USER_REF_RULE)
-      // An account that was renamed keeps its reference.
-      const userRef = await accounts.refFor(claims.sub, person.userRef)
-      return userRef === null ? { refused: 'other-account' } : { person: { ...person, userRef }, subject: claims.sub }
+      return personBehind(claims)
     },
+  }
+
+  /** The person of an account: by its `sub` once it has a reference, until then by its name. */
+  async function personBehind(claims: UserInfoResponse): Promise<FoundUpstream> {
+    const { userRef: name, acceptUnverified } = settings
+    const own = await accounts.refOf(claims.sub)
+    const refuse = (refused: 'not-in-directory' | 'not-verified', why: string) => {
+      warn(`a person of ${settings.issuer} was refused: ${name} ${why}: ${JSON.stringify(claims.sub.slice(0, 64))}`)
+      return { refused }
+    }
+    if (own === null && !acceptUnverified && !isVerifiedName(claims, name))
+      return refuse('not-verified', 'is not verified there (directory.acceptUnverified)')
+    const written = own ?? claims[name]
+    const person = personOf({
+      userRef: written,
+      email: acceptUnverified || isVerified(claims, 'email') ? claims.email : undefined,
+      displayName: claims.name,
+      language: claims.locale,
+    })
+    if (person === null) return refuse('not-in-directory', USER_REF_RULE)
+    // The account whose name is the reference may be another person's. Providers compare names without regard to case.
+    if (person.userRef !== String(written).toLowerCase())
+      return refuse(
+        'not-in-directory',
+        `has spaces, which become hyphens: the name of another account may be ${person.userRef}`,
+      )
+    return (await accounts.mayBe(claims.sub, person.userRef))
+      ? { person, subject: claims.sub }
+      : { refused: 'other-account' }
   }
 }
 

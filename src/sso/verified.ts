@@ -1,9 +1,21 @@
+type Claims = Readonly<Record<string, unknown>>
+
 /**
  * Whether a provider calls a claim verified. Only addresses and telephone numbers have such a mark; without it they are not verified:
- * Entra and AD FS send none, and let an administrator of any tenant write any address. Cognito and Apple write the text "true".
+ * Entra and AD FS send none, and let an administrator of any tenant write any address. Cognito and Apple write the text "true". A user
+ * name that is the account's address is verified as the address is: at many providers people sign up by an address.
  */
-export function isVerified(claims: Readonly<Record<string, unknown>>, name: string): boolean {
-  if (name !== 'email' && name !== 'phone_number') return true
+export function isVerified(claims: Claims, name: string): boolean {
+  if (name !== 'email' && name !== 'phone_number') return !isEmail(claims, name) || isVerified(claims, 'email')
   const mark = claims[`${name}_verified`]
   return mark === true || mark === 'true'
 }
+
+/** As `isVerified`, for a name that alone names a new person: one that is written as an address must be the verified one. */
+export const isVerifiedName = (claims: Claims, name: string): boolean =>
+  isVerified(claims, name) && (!String(claims[name]).includes('@') || isEmail(claims, name))
+
+const isEmail = ({ email, ...claims }: Claims, name: string): boolean =>
+  name === 'email' || (typeof email === 'string' && written(claims[name]) === written(email))
+
+const written = (value: unknown): unknown => (typeof value === 'string' ? value.trim().toLowerCase() : value)

@@ -2,7 +2,7 @@ import type { AttemptCounters } from '../domain/attempts.js'
 
 export interface AttemptLockStore {
   /**
-   * Ends every lock of the member and clears the failures of both kinds. Concurrent attempts judged on the old counters
+   * Ends every lock of the member and clears the failures of both kinds, and the tries of strangers at single sign-on. Concurrent attempts judged on the old counters
    * are decided again. Returns the old counters; null if the member is gone.
    */
   clear(organizationId: string, memberId: string): Promise<AttemptCounters | null>

@@ -4,7 +4,7 @@ interface PasswordLimits {
   /** Tries of one password. */
   readonly tries: number
   readonly sendsPerHour: number
-  /** Wrong tries over all passwords. */
+  /** Wrong tries over all passwords; they are forgotten 24 hours after the last of them. */
   readonly wrongPerDay: number
 }
 
@@ -12,13 +12,15 @@ interface PasswordLimits {
 type PasswordTry =
   | { readonly outcome: 'open'; readonly hash: Uint8Array; readonly triesLeft: number }
   | { readonly outcome: 'expired' | 'none' }
+  /** The wrong tries of a day are used up. */
+  | { readonly outcome: 'wait'; readonly waitMs: number }
 
 /** One-time passwords: at most one is live for a person. The database keeps the time. */
 export interface OneTimePasswordStore {
   /** Replaces the live password and counts it as sent. Returns ms to wait if a limit is reached: nothing was changed. */
   issue(organizationId: string, userRef: string, hash: Uint8Array, limits: PasswordLimits): Promise<number | null>
-  /** Counts a try and returns the hash to compare with; atomic. `none`: no password, or no try of it is left. */
-  try(organizationId: string, userRef: string): Promise<PasswordTry>
+  /** Counts a try as wrong and returns the hash to compare with; atomic. `none`: no password, or no try of it is left. */
+  try(organizationId: string, userRef: string, limits: Pick<PasswordLimits, 'wrongPerDay'>): Promise<PasswordTry>
   /** Uses up the live password if it has this hash, and forgets the wrong tries; true for one of any number of calls. */
   redeem(organizationId: string, userRef: string, hash: Uint8Array): Promise<boolean>
 }

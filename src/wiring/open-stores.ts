@@ -75,6 +75,7 @@ import { postgresOneTimePasswords } from '../storage/postgres/sso/one-time-passw
 import { postgresSsoAccounts } from '../storage/postgres/sso/sso-account.js'
 import { postgresSsoArtifacts } from '../storage/postgres/sso/sso-artifact.js'
 import { postgresSsoKeys } from '../storage/postgres/sso/sso-key.js'
+import { postgresStrangerTries } from '../storage/postgres/sso/stranger-tries.js'
 import type { PreferredLanguageStore } from '../storage/preferred-language.js'
 import type { ProfileStore } from '../storage/profile.js'
 import type { ProfileLinkStore } from '../storage/profile-link.js'
@@ -88,6 +89,7 @@ import type { SsoArtifactStore } from '../storage/sso-artifact.js'
 import type { SsoKeyStore } from '../storage/sso-key.js'
 import type { StatisticsStore } from '../storage/statistics.js'
 import type { StoreObserver } from '../storage/store-observer.js'
+import type { StrangerTryStore } from '../storage/stranger-tries.js'
 import type { SystemStore } from '../storage/system.js'
 import type { TypingWordStore } from '../storage/typing-words.js'
 import type { UsageStore } from '../storage/usage.js'
@@ -123,6 +125,7 @@ export interface Stores {
   readonly oneTimePasswords: OneTimePasswordStore
   readonly ssoKeys: SsoKeyStore
   readonly ssoAccounts: SsoAccountStore
+  readonly strangerTries: StrangerTryStore
   /** Null without Redis. */
   readonly rateAccounts: RateAccounts | null
   /** Ends all sessions, in PostgreSQL and in Redis. */
@@ -331,6 +334,7 @@ const postgresStores = (database: Database, observer: StoreObserver | null) => (
   oneTimePasswords: postgresOneTimePasswords(database),
   ssoKeys: postgresSsoKeys(database),
   ssoAccounts: postgresSsoAccounts(database),
+  strangerTries: postgresStrangerTries(database),
 })
 
 /** Names of the migrations applied: none unless `schema` is `migrate`. */

@@ -20,13 +20,15 @@ import { hintReader } from '../sso/hint.js'
 import { createInteractions } from '../sso/interactions.js'
 import { createProviderKeys } from '../sso/keys.js'
 import { passwordMailer } from '../sso/mailer.js'
+import { createOpenSignIns, OPEN_SIGN_INS } from '../sso/open-sign-ins.js'
 import { providerPages } from '../sso/pages.js'
 import { createPasswords, type Passwords } from '../sso/passwords.js'
-import { createProvider } from '../sso/provider.js'
+import { createProvider, INTERACTION_MS } from '../sso/provider.js'
 import { reporting } from '../sso/provider-events.js'
 import { type Asset, type SsoServer, serveSso } from '../sso/server.js'
 import { readSsoSettings, type SsoSettings, secretOf } from '../sso/settings.js'
 import { advance } from '../sso/sign-in.js'
+import { createStrangers } from '../sso/strangers.js'
 import { type UpstreamNeeds, upstreamLogin } from '../sso/upstream-login.js'
 import { logAtIntervals } from '../storage/log-at-intervals.js'
 import { iconSvg, pageHeaders } from '../web/page.js'
@@ -61,31 +63,18 @@ export async function startSso(needs: Needs): Promise<SsoServer> {
   const upstream = openUpstream(settings, { artifacts, accounts, warn })
   const directory = await openDirectory(settings, log, warn)
   const headers = pageHeaders(settings.issuer)
+  const openSignIns = createOpenSignIns({ now: clock.now, lifetimeMs: INTERACTION_MS, limits: OPEN_SIGN_INS })
   const keys = createProviderKeys({ organizationId, ssoKeys: stores.ssoKeys, vault, now: clock.now })
-  let held = await keys.current()
-  const build = async () =>
-    createProvider({
-      settings,
-      keys: held,
-      adapter: providerAdapter(kept),
-      artifacts,
-      directory: upstream === null ? directory : null,
-      accounts,
-      pages: providerPages(headers),
-    })
-  let provider = logged(await build(), log)
-  const renewing = every({
-    async work() {
-      const present = await keys.current()
-      if (present.version !== held.version) {
-        held = present
-        provider = logged(await build(), log)
-      }
-      return false
-    },
-    everyMs: KEYS_EVERY_MS,
-    onError: (error) => log.warn({ err: error }, 'the keys of single sign-on were not read: the present ones stay'),
+  const { provider, cookieKeys, renewing } = await openProvider(log, keys, {
+    settings,
+    adapter: providerAdapter({ ...kept, onInteractionEnded: openSignIns.ended }),
+    artifacts,
+    directory: upstream === null ? directory : null,
+    accounts,
+    pages: providerPages(headers),
   })
+  const { strangerTries } = stores
+  const strangers = createStrangers({ organizationId, strangerTries, cookieKeys, now: clock.now })
   const core = coreApi(await clientModule(), { url: settings.core.url, apikey })
   const onFailure = (error: unknown) => log.warn({ err: error }, 'a step of a sign-in failed')
   const steps = {
@@ -94,16 +83,18 @@ export async function startSso(needs: Needs): Promise<SsoServer> {
     accounts,
     passwords: openPasswords(needs, settings, organizationId),
     mayEnroll: settings.enroll,
+    strangers,
     resetAfterBlock: settings.resetAfterBlock,
     onFailure,
   }
   const server = await serveSso({
     settings,
-    provider: () => provider,
+    provider,
     interactions: createInteractions({
       settings,
-      provider: () => provider,
+      provider,
       artifacts,
+      strangers,
       upstream,
       advance: (progress, action, call) => advance(steps, progress, action, call),
       now: clock.now,
@@ -111,6 +102,7 @@ export async function startSso(needs: Needs): Promise<SsoServer> {
       onFailure,
       onSituation: (code, sentence, facts) => log.info({ code, ...facts }, `sign-in: ${sentence}`),
     }),
+    openSignIns,
     readHint: settings.upstream === undefined ? null : hintReader(settings.upstream),
     headers,
     assets: assets(),
@@ -127,6 +119,30 @@ export async function startSso(needs: Needs): Promise<SsoServer> {
       await directory.close()
     },
   }
+}
+
+/** The provider with the present keys, and the job that renews it. */
+async function openProvider(
+  log: Logger,
+  keys: ReturnType<typeof createProviderKeys>,
+  needs: Omit<Parameters<typeof createProvider>[0], 'keys'>,
+) {
+  let held = await keys.current()
+  const build = async () => logged(await createProvider({ ...needs, keys: held }), log)
+  let provider = await build()
+  const renewing = every({
+    async work() {
+      const present = await keys.current()
+      if (present.version !== held.version) {
+        held = present
+        provider = await build()
+      }
+      return false
+    },
+    everyMs: KEYS_EVERY_MS,
+    onError: (error) => log.warn({ err: error }, 'the keys of single sign-on were not read: the present ones stay'),
+  })
+  return { provider: () => provider, cookieKeys: () => held.cookieKeys, renewing }
 }
 
 /** Makes the next signing key. */

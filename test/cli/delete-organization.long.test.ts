@@ -82,6 +82,9 @@ async function insertBackgroundRows(sql: Transaction, id: string): Promise<void>
     insert into keystride.sso_key (organization_id, id, follows, sealed, signs_from)
     values (${id}, gen_random_uuid(), gen_random_uuid(), 'sealed', now())`
   await sql`
+    insert into keystride.sso_stranger (organization_id, member_id)
+    select organization_id, id from keystride.member where organization_id = ${id}`
+  await sql`
     insert into keystride.sso_account (organization_id, issuer, sha256, user_ref)
     values (${id}, 'https://up.example.org', sha256(${id}::text::bytea), 'ann')`
   await sql`insert into keystride.alerting (organization_id, derived_until) values (${id}, now())`

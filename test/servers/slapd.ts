@@ -18,6 +18,8 @@ interface LdapPerson {
   readonly uid: string
   readonly cn?: string
   readonly mail?: string
+  /** An attribute whose letters the server compares exactly. */
+  readonly labeledURI?: string
 }
 
 /** OpenLDAP's server with these people, readable by `READER` only. */
@@ -44,13 +46,13 @@ access to * by * none
 `,
   )
   const entries = people.map(
-    ({ uid, cn = uid, mail }, n) => `dn: employeeNumber=${n},${BASE}
+    ({ uid, cn = uid, mail, labeledURI }, n) => `dn: employeeNumber=${n},${BASE}
 objectClass: inetOrgPerson
 employeeNumber: ${n}
 uid: ${uid}
 cn: ${cn}
 sn: ${cn}
-${mail === undefined ? '' : `mail: ${mail}\n`}`,
+${mail === undefined ? '' : `mail: ${mail}\n`}${labeledURI === undefined ? '' : `labeledURI: ${labeledURI}\n`}`,
   )
   const ldif = file(
     'people.ldif',

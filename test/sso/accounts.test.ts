@@ -3,6 +3,7 @@ import { v7 as uuid } from 'uuid'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { person } from '../../src/typist/made-up-person.js'
 import { keystrideHere } from '../harness/command.js'
+import { enroll as enrollByCore } from '../harness/enrolled.js'
 import {
   type Bridge,
   beginSignIn,
@@ -13,6 +14,7 @@ import {
   signInByTyping,
   startBridge,
   tokensOf,
+  unlock,
   type World,
 } from './bridge.js'
 import { startUpstreamProvider } from './upstream-provider.js'
@@ -101,23 +103,110 @@ describe('accounts of an upstream provider', () => {
   it('have one reference each, which a second account cannot share, and keep it when they are renamed', async () => {
     const who = person(81)
     const sub = uuid()
-    const name = `Ada ${sub.slice(-8)}`
-    const ref = name.toLowerCase().replace(' ', '-')
+    const name = `Ada-${sub.slice(-8)}`
+    const ref = name.toLowerCase()
     const first = await arrive(bridge, sub, name)
     await enroll(world, first.visitor, sub, who)
     const signed = await signInByTyping(bridge, '', who, {}, first)
     expect((await tokensOf(signed)).claims()?.sub).toBe(ref)
-    for (const folded of [ref, name.toUpperCase(), ` ${name} `]) {
+    for (const folded of [ref, name.toUpperCase()]) {
       const other = await arrive(bridge, uuid(), folded)
       expect([folded, ...shown(other)]).toEqual([folded, ...REFUSED])
       expect(other.visitor.page).toContain('belongs to another account')
     }
     expect(bridge.lines.some(({ msg }) => String(msg).includes(`may not sign in as ${ref}`))).toBe(true)
-    const renamed = await arrive(bridge, sub, `Mrs ${name}`)
+    const renamed = await arrive(bridge, sub, `Mrs ${name}, no reference`)
     expect((await tokensOf(await signInByTyping(bridge, '', who, {}, renamed))).claims()?.sub).toBe(ref)
     // A reference is free again when its person is deleted.
     await world.service.call('DELETE', `/users/${ref}`)
     expect(shown(await arrive(bridge, uuid(), ref))[0]).toBe('One-time password')
+  })
+
+  it.each([
+    ['before', 'first'],
+    ['before', 'second'],
+    ['after', 'first'],
+    ['after', 'second'],
+  ])(
+    'whose names become one reference never share it: %s the enrollment, the account with the space %s',
+    async (when, order) => {
+      const [own, other] = [uuid(), uuid()]
+      const ref = `a-b-${own.slice(-8)}`
+      const who = person(83)
+      const spaced = async () => {
+        for (const name of [ref.replace('a-b', 'A b'), ` ${ref}`, `${ref} `, ref.replace('a-b', 'a  b')])
+          expect([name, ...shown(await arrive(bridge, other, name))]).toEqual([name, ...REFUSED])
+      }
+      if (order === 'first') await spaced()
+      const first = await arrive(bridge, own, ref)
+      expect(shown(first)[0]).toBe('One-time password')
+      if (when === 'after') await enroll(world, first.visitor, own, who)
+      if (order === 'second') await spaced()
+      if (when === 'before') await enroll(world, first.visitor, own, who)
+      expect((await tokensOf(await signInByTyping(bridge, '', who, {}, first))).claims()?.sub).toBe(ref)
+      expect(shown(await arrive(bridge, other, ref))).toEqual(REFUSED)
+    },
+  )
+
+  // The mail went to the address of the account: a person who chose the name passed a challenge, and could reset the profile.
+  it('reach a profile that was enrolled elsewhere by typing alone, not by a mail to their own address', async () => {
+    const lenient = await startBridge(world.service, world.mail.port, {
+      files: { secret: CLIENT_SECRET },
+      settings: { resetAfterBlock: true },
+      directory: { kind: 'userinfo', issuer: upstream.issuer, clientId: 'bridge', clientSecretFile: 'secret' },
+    })
+    const [own, other] = [uuid(), uuid()]
+    const ref = `cid-${own.slice(-8)}`
+    const { who } = await enrollByCore(world.service, ref)
+    for (const name of [ref, ref.toUpperCase()]) {
+      const eve = await arrive(lenient, other, name)
+      expect(shown(eve)).toEqual(['Type to sign in', Number.NaN])
+      await eve.visitor.types(person(84), 2)
+      expect([107, 109, 110]).toContain(eve.visitor.code())
+      for (const purpose of ['enroll', 'step-up', 'reset']) {
+        expect(eve.visitor.page).not.toContain(`value="${purpose}"`)
+        await eve.visitor.submit({ action: 'send', purpose })
+      }
+      expect(latestPassword(world, `${other}@example.org`)).toBe('')
+    }
+    await unlock(world.service, ref)
+    const signed = await signInByTyping(lenient, '', who, {}, await arrive(lenient, own, ref))
+    expect((await tokensOf(signed)).claims()?.sub).toBe(ref)
+    expect(shown(await arrive(lenient, other, ref))).toEqual(REFUSED)
+    await lenient.close()
+  })
+
+  it('of two providers share a reference only if the person of one types as the person of the other', async () => {
+    const elsewhere = await startUpstreamProvider()
+    const second = await start({ issuer: elsewhere.issuer })
+    const sub = uuid()
+    const ref = `dee-${sub.slice(-8)}`
+    const who = person(85)
+    await enroll(world, (await arrive(bridge, sub, ref)).visitor, sub, who)
+    elsewhere.claims = { sub, preferred_username: ref, email: `${sub}@example.com`, email_verified: true }
+    expect(shown(await beginSignIn(second, ''))).toEqual(['Type to sign in', Number.NaN])
+    const done = await world.service.call('DELETE', `/users/${ref}/typing-patterns`)
+    expect(done.status).toBe(200)
+    expect(shown(await beginSignIn(second, ''))).toEqual(REFUSED)
+    await enroll(world, (await arrive(bridge, sub, ref)).visitor, sub, who)
+    expect((await tokensOf(await signInByTyping(second, '', who))).claims()?.sub).toBe(ref)
+    await second.close()
+    await elsewhere.close()
+  })
+
+  it('are not named by an address in the user name that is not the verified one', async () => {
+    for (const [preferred_username, email, email_verified, accepted] of [
+      ['CEO@example.org', 'ceo@example.org', true, true],
+      ['ceo@example.org', 'ceo@example.org', false, false],
+      ['ceo@example.org', 'eve@example.org', true, false],
+      ['ceo@example.org', undefined, undefined, false],
+    ] as const) {
+      upstream.claims = { sub: uuid(), preferred_username, email, email_verified }
+      expect([email, shown(await beginSignIn(bridge, ''))]).toEqual([
+        email,
+        accepted ? ['One-time password', Number.NaN] : REFUSED,
+      ])
+    }
   })
 
   it('get a reference by a proof, not by an attempt, and the operator can release it', async () => {

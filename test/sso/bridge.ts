@@ -293,13 +293,17 @@ export async function changePolicy(service: TestService, changes: Record<string,
 export const unlock = (service: TestService, name: string) =>
   service.dashboard('POST', `/users/${name}/actions`, { body: { action: 'unlock' } })
 
-/** A new sign-in of a person, at its first page. */
-export async function beginSignIn(bridge: Bridge, name: string, more: Record<string, string> = {}) {
+/** A new sign-in of a person, at its first page. `browser`: the one of an earlier sign-in, else a new one. */
+export async function beginSignIn(
+  bridge: Bridge,
+  name: string,
+  more: Record<string, string> = {},
+  browser = new Visitor(),
+) {
   const party = await relyingParty(bridge.issuer)
   const asked = await ask(party, { ...(name === '' ? {} : { login_hint: name }), ...more })
-  const visitor = new Visitor()
-  await visitor.open(asked.url.href)
-  return { party, asked, visitor }
+  await browser.open(asked.url.href)
+  return { party, asked, visitor: browser }
 }
 type SignInOfTest = Awaited<ReturnType<typeof beginSignIn>>
 

@@ -144,6 +144,9 @@ describe.skipIf(!hasSlapd)('an LDAP server as directory', () => {
       { uid: 'ada-lee' },
       { uid: 'jean-pierre', cn: 'Jean', mail: 'jean@example.org' },
       { uid: 'j2', cn: 'Jean', mail: 'j2@example.org' },
+      { uid: 'Kim', labeledURI: 'Kim' },
+      { uid: 'k2', labeledURI: 'kIM' },
+      { uid: 'k3', labeledURI: 'kim' },
     ])
     writeFileSync(join(folder, 'password'), `${READER.password}\n`)
     settings = {
@@ -179,7 +182,9 @@ describe.skipIf(!hasSlapd)('an LDAP server as directory', () => {
     expect(lines[0]).toMatch(
       /^the directory has an entry that cannot be used: .*: uid must start with a letter or digit/,
     )
-    expect(lines[1]).toMatch(/: uid becomes that of another entry by normalization$/)
+    expect(lines[1]).toMatch(
+      /: uid becomes that of another entry by normalization, or has capitals that the server does/,
+    )
     const attributes = { ...settings.attributes, userRef: 'cn' }
     const byCommonName = ldapDirectory({ ...settings, filter: 'mail={name}', attributes }, silent)
     expect((await byCommonName.find('ann@example.org'))?.userRef).toBe('ann-lee')
@@ -187,6 +192,17 @@ describe.skipIf(!hasSlapd)('an LDAP server as directory', () => {
     const withoutSecond = ldapDirectory({ ...settings, filter: '(&(mail={name})(!(uid=j2)))', attributes }, silent)
     expect((await withoutSecond.find('jean@example.org'))?.userRef).toBe('jean')
     for (const name of ['jean@example.org', 'j2@example.org']) expect(await byCommonName.find(name), name).toBeNull()
+  })
+
+  it('finds one of the entries whose references differ by capitals alone, where the server does not ignore them', async () => {
+    expect((await ldapDirectory(settings, silent).find('KIM'))?.userRef).toBe('kim')
+    const attributes = { ...settings.attributes, userRef: 'labeledURI' }
+    for (const filter of ['(labeledURI={name})', '(uid={name})']) {
+      const exact = ldapDirectory({ ...settings, filter, attributes }, silent)
+      const names = filter.startsWith('(uid') ? ['Kim', 'k2', 'k3'] : ['Kim', 'kIM', 'kim']
+      const found = await Promise.all(names.map((name) => exact.find(name)))
+      expect(found.map((one) => one?.userRef ?? null)).toEqual([null, null, 'kim'])
+    }
   })
 
   it('takes a name as a name, not as a part of the filter', async () => {

@@ -43,9 +43,12 @@ describe('one-time passwords', () => {
     expect(password).toMatch(/^\d{6}$/)
     expect(hash()).toHaveLength(48)
     expect(Buffer.from(hash()).toString('latin1')).not.toContain(password)
-    expect(await passwords.check({ ...person, userRef: 'bob' }, password)).toBe('wrong-password')
+    expect(await passwords.check({ ...person, userRef: 'bob' }, password)).toEqual({
+      situation: 'wrong-password',
+      waitMs: null,
+    })
     expect(await passwords.check(person, ` ${password.slice(0, 3)} ${password.slice(3)} `)).toBeNull()
-    expect(await passwords.check(person, password)).toBe('wrong-password')
+    expect(await passwords.check(person, password)).toEqual({ situation: 'wrong-password', waitMs: null })
   })
 
   it('are wrong but for the one that was sent', async () => {
@@ -53,7 +56,7 @@ describe('one-time passwords', () => {
     await passwords.send(person)
     for (let step = 1; step < 10 ** 6; step += 499) {
       const guess = String((Number(sent[0]) + step) % 10 ** 6).padStart(6, '0')
-      expect(await passwords.check(person, guess)).toBe('wrong-password')
+      expect(await passwords.check(person, guess)).toEqual({ situation: 'wrong-password', waitMs: null })
     }
     expect(await passwords.check(person, sent[0] ?? '')).toBeNull()
   })
@@ -62,7 +65,7 @@ describe('one-time passwords', () => {
     for (const text of ['', '12345', '1234567', '12345a', '１２３４５', '123456\n7']) {
       const { passwords, sent } = world(1)
       await passwords.send(person)
-      expect(await passwords.check(person, text)).toBe('wrong-password')
+      expect(await passwords.check(person, text)).toEqual({ situation: 'wrong-password', waitMs: null })
       expect(await passwords.check(person, sent[0] ?? '')).toBeNull()
     }
   })

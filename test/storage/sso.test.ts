@@ -1,13 +1,19 @@
 import { v7 as uuid } from 'uuid'
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
+import { type AttemptKind, NO_ATTEMPTS } from '../../src/domain/attempts.js'
+import { STRANGER_INVALID, STRANGER_LIMITS } from '../../src/domain/stranger-tries.js'
+import { postgresAttemptLocks } from '../../src/storage/postgres/attempt/attempt-lock.js'
 import { postgresRetention } from '../../src/storage/postgres/insight/retention.js'
+import { postgresAccounts } from '../../src/storage/postgres/person/account.js'
 import { postgresOneTimePasswords } from '../../src/storage/postgres/sso/one-time-password.js'
 import { postgresSsoAccounts } from '../../src/storage/postgres/sso/sso-account.js'
 import { postgresSsoArtifacts } from '../../src/storage/postgres/sso/sso-artifact.js'
 import { postgresSsoKeys } from '../../src/storage/postgres/sso/sso-key.js'
+import { postgresStrangerTries } from '../../src/storage/postgres/sso/stranger-tries.js'
 import { connectRedis, type Redis, script } from '../../src/storage/redis/client.js'
 import { redisSsoArtifacts } from '../../src/storage/redis/sso-artifact.js'
-import { organization, sha256Hex } from '../harness/fixtures.js'
+import type { StrangerOutcome } from '../../src/storage/stranger-tries.js'
+import { organization, person, sha256Hex } from '../harness/fixtures.js'
 import { until } from '../harness/patience.js'
 import { sharedDatabase } from '../servers/database.js'
 import { ssoArtifactContract } from './sso-artifact.contract.js'
@@ -44,33 +50,36 @@ describe('single sign-on in postgres', () => {
     it('have one reference each, and of one issuer a reference has one account', async () => {
       const [ann, eve, elsewhere] = [accountOf(), accountOf(), accountOf('https://other.example.org')]
       const userRef = `user-${uuid()}`
-      expect(await accounts.refFor(organizationId, ann, userRef)).toBe(userRef)
-      expect(await accounts.bind(organizationId, ann, userRef)).toBe(true)
-      expect(await accounts.bind(organizationId, ann, userRef)).toBe(true)
-      expect(await accounts.bind(organizationId, ann, 'another')).toBe(false)
-      expect(await accounts.refFor(organizationId, ann, 'another')).toBe(userRef)
-      expect(await accounts.refFor(organizationId, eve, userRef)).toBeNull()
-      expect(await accounts.bind(organizationId, eve, userRef)).toBe(false)
-      expect(await accounts.bind(organizationId, elsewhere, userRef)).toBe(true)
-      expect(await accounts.bind(await organization(database), eve, userRef)).toBe(true)
+      const standing = (account: typeof ann, ref = userRef) => accounts.standing(organizationId, account, ref)
+      const bind = (account: typeof ann, { ref = userRef, alone = true } = {}) =>
+        accounts.bind(organizationId, account, ref, alone)
+      expect([await accounts.refOf(organizationId, ann), await standing(ann)]).toEqual([null, 'free'])
+      expect([await bind(ann), await bind(ann), await bind(ann, { ref: 'another' })]).toEqual([true, true, false])
+      expect([await accounts.refOf(organizationId, ann), await standing(ann)]).toEqual([userRef, 'own'])
+      expect([await standing(ann, 'another'), await standing(eve), await bind(eve)]).toEqual([null, null, false])
+      expect([await standing(elsewhere), await bind(elsewhere)]).toEqual(['elsewhere', false])
+      expect([await bind(elsewhere, { alone: false }), await standing(elsewhere)]).toEqual([true, 'own'])
+      expect(await accounts.bind(await organization(database), eve, userRef, true)).toBe(true)
       expect(await accounts.release(organizationId, userRef)).toBe(2)
-      expect(await accounts.bind(organizationId, eve, userRef)).toBe(true)
+      expect(await bind(eve)).toBe(true)
       expect(await accounts.release(organizationId, null)).toBe(1)
     })
 
-    it('of which ten take one reference at once, one gets it', async () => {
-      const userRef = `user-${uuid()}`
-      const bound = await Promise.all(
-        Array.from({ length: 10 }, () => accounts.bind(organizationId, accountOf(), userRef)),
-      )
-      expect(bound.filter((one) => one)).toHaveLength(1)
+    it('of which ten take one reference at once, of one issuer or of ten, one gets it', async () => {
+      for (const issuerOf of [() => 'https://up.example.org', (n: number) => `https://${n}.example.org`]) {
+        const userRef = `user-${uuid()}`
+        const bound = await Promise.all(
+          Array.from({ length: 10 }, (_, n) => accounts.bind(organizationId, accountOf(issuerOf(n)), userRef, true)),
+        )
+        expect(bound.filter((one) => one)).toHaveLength(1)
+      }
     })
   })
 
   describe('a one-time password', () => {
     const passwords = postgresOneTimePasswords(database)
     const issue = (issued = hash()) => passwords.issue(organizationId, userRef, issued, LIMITS)
-    const attempted = () => passwords.try(organizationId, userRef)
+    const attempted = () => passwords.try(organizationId, userRef, LIMITS)
     const redeem = (one: Uint8Array) => passwords.redeem(organizationId, userRef, one)
     const times = <T>(n: number, call: () => Promise<T>) => Promise.all(Array.from({ length: n }, call))
     const hash = () => new Uint8Array(Buffer.from(sha256Hex(), 'hex'))
@@ -118,11 +127,15 @@ describe('single sign-on in postgres', () => {
       expect(await issue()).toBeNull()
     })
 
-    it('is not sent after ten wrong tries of a day; a right one forgets them', async () => {
+    it('is tried wrongly ten times a day at most, also while one is live, and not sent then; a right one forgets them', async () => {
+      const tries: string[] = []
       for (let n = 0; n < 4; n++) {
         await issue()
-        for (let tries = 0; tries < 3; tries++) await attempted()
+        for (const { outcome } of await times(3, attempted)) tries.push(outcome)
       }
+      // Twelve were possible: the fourth password had three tries of its own.
+      expect(tries.filter((one) => one === 'open')).toHaveLength(10)
+      expect(await attempted()).toEqual({ outcome: 'wait', waitMs: expect.any(Number) })
       expect(await issue()).toBeGreaterThan(86_000_000)
       await past("wrong_since = now() - interval '25 hours'")
       const issued = hash()
@@ -131,6 +144,80 @@ describe('single sign-on in postgres', () => {
       expect(await redeem(issued)).toBe(true)
       await past("sent_at = '{}'")
       expect(await issue()).toBeNull()
+    })
+
+    it('is tried wrongly ten times in any 24 hours, not ten times before and ten times after a midnight of its own', async () => {
+      for (let n = 0; n < 3; n++) {
+        await issue()
+        await times(3, attempted)
+        await past("sent_at = '{}', wrong_since = wrong_since - interval '23 hours'")
+      }
+      await issue()
+      const outcomes = (await times(3, attempted)).map(({ outcome }) => outcome)
+      expect(outcomes.sort()).toEqual(['open', 'wait', 'wait'])
+    })
+  })
+
+  describe('the tries of strangers', () => {
+    const tries = postgresStrangerTries(database)
+    let memberId: string
+    let userRef: string
+    beforeEach(async () => {
+      userRef = `user-${uuid()}`
+      memberId = (await person(database, organizationId, userRef)).memberId
+      expect(await tries.member(organizationId, userRef)).toEqual({ memberId, ownersFrom: 0 })
+    })
+    const take = (kind: AttemptKind = 'biometric') => tries.take(organizationId, memberId, kind)
+    const look = () => tries.look(organizationId, memberId, 'biometric')
+    const settle = (taken: string | null, outcome: StrangerOutcome) =>
+      tries.settle(organizationId, memberId, taken ?? '', outcome)
+    const many = (n: number, kind?: AttemptKind) => Promise.all(Array.from({ length: n }, () => take(kind)))
+    const left = (taken: readonly { readonly taken: string | null }[]) => taken.flatMap((one) => one.taken ?? [])
+    const change = (column: string, value: string) =>
+      database.asSystem((sql) =>
+        sql.unsafe(`update keystride.${column === 'attempts' ? 'member' : 'sso_stranger'} set ${column} = ${value}
+          where ${column === 'attempts' ? 'id' : 'member_id'} = '${memberId}'`),
+      )
+
+    it('are three of typing and one of the code in 24 hours, each counted before it is judged', async () => {
+      expect(await look()).toEqual({ taken: expect.any(String) })
+      const taken = left(await many(10))
+      expect(taken).toHaveLength(STRANGER_LIMITS.biometric.perDay)
+      expect(new Set(taken).size).toBe(taken.length)
+      expect(left(await many(5, 'security_code'))).toHaveLength(STRANGER_LIMITS.security_code.perDay)
+      const closed = await look()
+      expect(closed).toEqual({ taken: null, waitMs: expect.any(Number) })
+      for (const one of taken) await settle(one, 'failed')
+      expect((await look()).taken).toBeNull()
+      await change('typing', "array[now() - interval '25 hours'] || typing[2:3]")
+      expect(left(await many(10))).toHaveLength(1)
+      await change('typing', "array[now() - interval '25 hours']")
+      expect(left(await many(10))).toHaveLength(3)
+    })
+
+    it('are given back if nothing was judged, and end with patterns that are not valid', async () => {
+      for (const outcome of ['free', 'invalid'] as const)
+        for (let n = 0; n < 5; n++) await settle((await take()).taken, outcome)
+      expect(left(await many(3))).toHaveLength(3)
+      await change('typing', "'{}'")
+      await change('invalid', "'{}'")
+      for (let n = 0; n < STRANGER_INVALID.most; n++) await settle((await take()).taken, 'invalid')
+      const closed = await take()
+      expect(closed).toEqual({ taken: null, waitMs: expect.any(Number) })
+      expect((await take('security_code')).taken).not.toBeNull()
+    })
+
+    it('are none while the member has failed too often in a row, and end with an unlock and the deletion', async () => {
+      const row = JSON.stringify({ ...NO_ATTEMPTS, biometric: { ...NO_ATTEMPTS.biometric, streak: 6 } })
+      await change('attempts', `'${row}'`)
+      expect(await take()).toEqual({ taken: null, waitMs: null })
+      expect((await take('security_code')).taken).not.toBeNull()
+      await postgresAttemptLocks(database).clear(organizationId, memberId)
+      expect((await tries.member(organizationId, userRef))?.ownersFrom).toBeGreaterThan(0)
+      expect(left(await many(10))).toHaveLength(3)
+      expect(left([await take('security_code')])).toHaveLength(1)
+      await postgresAccounts(database).remove(organizationId, userRef)
+      expect([await tries.member(organizationId, userRef), (await take()).taken]).toEqual([null, null])
     })
   })
 

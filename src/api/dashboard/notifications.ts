@@ -95,12 +95,14 @@ export const markRead = dashboardRoute({
   handle: ({ organizationId, body, services }) => mark(services, organizationId, body),
 })
 
-/** The same by another method: the interface names both. */
+/** The same by another method: the interface names both. It is no read, whatever its method. */
 export const markReadByQuery = dashboardRoute({
   ...Row,
   method: 'get',
   path: '/notifications/read',
   summary: 'Mark one or all notifications as read',
+  description: 'Changes what POST changes, so the key needs `dashboard` or `dashboard:operate`.',
+  onlyReads: false,
   params: NoParams,
   query: z
     .object({ all: z.literal('true').optional(), id: Id.optional() })

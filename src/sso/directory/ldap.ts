@@ -27,18 +27,18 @@ export function ldapDirectory(settings: LdapSettings, warn: (line: string) => vo
     const options = { scope: 'sub' as const, filter: by, attributes: Object.values(attributes), sizeLimit: 2 }
     return (await client.search(base, options)).searchEntries
   }
-  /** Whether no other entry of people has a `userRef` that normalization makes equal to this one. */
-  async function isAlone(client: Client, name: string, written: string): Promise<boolean> {
-    const spellings = spellingsOf(written)
+  /**
+   * Whether no other entry of people has a `userRef` that normalization makes equal to this one. The search is for small letters: where
+   * the server compares letters exactly, an entry with capitals is not found, and is refused.
+   */
+  async function isAlone(client: Client, name: string, { dn }: Entry, written: string): Promise<boolean> {
+    const spellings = spellingsOf(written.toLowerCase())
     if (spellings === null) return false
-    if (
-      spellings.length === 1 &&
-      written.toLowerCase() === name.toLowerCase() &&
-      filter === `(${attributes.userRef}={name})`
-    )
-      return true
+    const foundByIt = written === name.toLowerCase() && filter === `(${attributes.userRef}={name})`
+    if (spellings.length === 1 && foundByIt) return true
     const either = spellings.map((one) => `(${attributes.userRef}=${escaped(one)})`).join('')
-    return (await search(client, `(&${filter.replaceAll('{name}', '*')}(|${either}))`)).length === 1
+    const found = await search(client, `(&${filter.replaceAll('{name}', '*')}(|${either}))`)
+    return found.length === 1 && found[0]?.dn === dn
   }
   return {
     async find(name) {
@@ -70,9 +70,9 @@ export function ldapDirectory(settings: LdapSettings, warn: (line: string) => vo
           return null
         }
         if (person === null) return unusable(USER_REF_RULE)
-        return (await isAlone(client, name, String(written)))
+        return (await isAlone(client, name, entry, String(written)))
           ? person
-          : unusable('becomes that of another entry by normalization')
+          : unusable('becomes that of another entry by normalization, or has capitals that the server does not ignore')
       } catch (error) {
         if (error instanceof SizeLimitExceededError) return null
         throw error
@@ -87,7 +87,7 @@ export function ldapDirectory(settings: LdapSettings, warn: (line: string) => vo
 /** A server compares 256 spellings in one search. No measurement behind it. */
 const SEPARATORS_MAX = 8
 
-/** The texts that normalization makes equal to this one: a space becomes a hyphen, and servers ignore case. Null: too many. */
+/** The texts that normalization makes equal to this one: a space becomes a hyphen. Null: too many. */
 function spellingsOf(written: string): string[] | null {
   const [start = '', ...more] = written.trim().split(/[ -]/)
   if (more.length > SEPARATORS_MAX) return null

@@ -37,6 +37,8 @@ export const de: SsoTexts = {
     robot: 'Diese Eingabe sah nach einer Maschine aus.',
     'not-enrolled': 'Sie haben noch kein Tippprofil und können hier keines anlegen. Bitte fragen Sie Ihre Verwaltung.',
     blocked: 'Ihr Tippen wurde nicht erkannt, oder Sie sind für eine Weile gesperrt.',
+    strangers:
+      'Mit Ihrem Namen gab es zu viele falsche Versuche von anderen Geräten. Weisen Sie per E-Mail nach, dass Sie es sind, oder nutzen Sie einen Browser, in dem Sie sich kürzlich angemeldet haben.',
     challenged: 'Wir sind nicht sicher, dass Sie es sind. Tippen Sie noch einmal oder nutzen Sie ein Einmalpasswort.',
     'verify-failed': 'Der Dienst hat die Prüfung abgelehnt. Bitte fragen Sie Ihre Verwaltung.',
     'password-expired': 'Dieses Passwort ist abgelaufen. Bitte lassen Sie sich ein neues senden.',
@@ -56,6 +58,10 @@ export const de: SsoTexts = {
   ended: {
     title: 'Diese Anmeldung ist beendet',
     text: 'Sie dauerte zu lange oder wurde in einem anderen Fenster abgeschlossen. Bitte melden Sie sich in der Anwendung neu an.',
+  },
+  busy: {
+    title: 'Einen Moment, bitte',
+    text: 'Zu viele Anmeldungen sind gleichzeitig offen. Bitte gehen Sie zur Anwendung zurück und melden Sie sich in einer Minute noch einmal an.',
   },
   failed: {
     title: 'Diese Anfrage kann nicht beantwortet werden',

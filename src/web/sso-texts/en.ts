@@ -33,6 +33,8 @@ export const en: SsoTexts = {
     robot: 'That typing looked like that of a machine.',
     'not-enrolled': 'You have no typing profile yet, and cannot make one here. Please ask your administrator.',
     blocked: 'Your typing was not recognized, or you are locked for a while.',
+    strangers:
+      'There were too many wrong tries with your name from other devices. Prove by e-mail that it is you, or use a browser in which you signed in lately.',
     challenged: 'We are not certain that it is you. Type again, or use a one-time password.',
     'verify-failed': 'The service refused the check. Please ask your administrator.',
     'password-expired': 'That password has expired. Please have a new one sent.',
@@ -52,6 +54,10 @@ export const en: SsoTexts = {
   ended: {
     title: 'This sign-in has ended',
     text: 'It took too long, or was finished in another window. Please go back to the application and sign in again.',
+  },
+  busy: {
+    title: 'One moment, please',
+    text: 'Too many sign-ins are open at once. Please go back to the application and sign in again in a minute.',
   },
   failed: {
     title: 'This request cannot be answered',

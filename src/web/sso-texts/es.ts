@@ -36,6 +36,8 @@ export const es: SsoTexts = {
     robot: 'Esa escritura parecía la de una máquina.',
     'not-enrolled': 'Aún no tiene un perfil de escritura y aquí no puede crearlo. Consulte a su administrador.',
     blocked: 'No se reconoció su forma de escribir, o está bloqueado por un tiempo.',
+    strangers:
+      'Hubo demasiados intentos fallidos con su nombre desde otros dispositivos. Demuestre por correo electrónico que es usted, o use un navegador en el que haya iniciado sesión hace poco.',
     challenged: 'No estamos seguros de que sea usted. Escriba otra vez o use una contraseña de un solo uso.',
     'verify-failed': 'El servicio rechazó la comprobación. Consulte a su administrador.',
     'password-expired': 'Esa contraseña ha caducado. Pida una nueva.',
@@ -55,6 +57,10 @@ export const es: SsoTexts = {
   ended: {
     title: 'Este inicio de sesión ha terminado',
     text: 'Tardó demasiado o se completó en otra ventana. Vuelva a la aplicación e inicie sesión de nuevo.',
+  },
+  busy: {
+    title: 'Un momento, por favor',
+    text: 'Hay demasiados inicios de sesión abiertos a la vez. Vuelva a la aplicación e inicie sesión de nuevo en un minuto.',
   },
   failed: {
     title: 'No se puede responder a esta petición',

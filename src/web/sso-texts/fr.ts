@@ -39,6 +39,8 @@ export const fr: SsoTexts = {
     'not-enrolled':
       'Vous n’avez pas encore de profil de frappe et ne pouvez pas en créer ici. Veuillez demander à votre administrateur.',
     blocked: 'Votre frappe n’a pas été reconnue, ou vous êtes bloqué pour un moment.',
+    strangers:
+      'Il y a eu trop d’essais erronés avec votre nom depuis d’autres appareils. Prouvez par e-mail que c’est vous, ou utilisez un navigateur où vous vous êtes connecté récemment.',
     challenged:
       'Nous ne sommes pas certains que c’est vous. Tapez encore une fois, ou utilisez un mot de passe à usage unique.',
     'verify-failed': 'Le service a refusé la vérification. Veuillez demander à votre administrateur.',
@@ -59,6 +61,10 @@ export const fr: SsoTexts = {
   ended: {
     title: 'Cette connexion est terminée',
     text: 'Elle a duré trop longtemps, ou s’est terminée dans une autre fenêtre. Veuillez vous reconnecter depuis l’application.',
+  },
+  busy: {
+    title: 'Un instant, s’il vous plaît',
+    text: 'Trop de connexions sont ouvertes en même temps. Revenez à l’application et reconnectez-vous dans une minute.',
   },
   failed: {
     title: 'Cette demande ne peut pas aboutir',

@@ -37,6 +37,8 @@ export const it: SsoTexts = {
     robot: 'Questa digitazione sembrava di una macchina.',
     'not-enrolled': 'Non ha ancora un profilo di digitazione e qui non può crearlo. Chieda al suo amministratore.',
     blocked: 'La sua digitazione non è stata riconosciuta, oppure è bloccato per un po’.',
+    strangers:
+      'Ci sono stati troppi tentativi errati con il suo nome da altri dispositivi. Dimostri via e-mail che è lei, o usi un browser in cui ha fatto l’accesso di recente.',
     challenged: 'Non siamo certi che sia lei. Digiti ancora o usi una password monouso.',
     'verify-failed': 'Il servizio ha rifiutato la verifica. Chieda al suo amministratore.',
     'password-expired': 'La password è scaduta. Ne chieda una nuova.',
@@ -56,6 +58,10 @@ export const it: SsoTexts = {
   ended: {
     title: 'Questo accesso è terminato',
     text: 'È durato troppo o si è concluso in un’altra finestra. Torni all’applicazione e acceda di nuovo.',
+  },
+  busy: {
+    title: 'Un momento, per favore',
+    text: 'Troppi accessi sono aperti allo stesso tempo. Torni all’applicazione e acceda di nuovo fra un minuto.',
   },
   failed: {
     title: 'Questa richiesta non può avere risposta',

@@ -33,6 +33,8 @@ export const nl: SsoTexts = {
     robot: 'Dit typen leek op dat van een machine.',
     'not-enrolled': 'U hebt nog geen typprofiel en kunt er hier geen maken. Vraag het uw beheerder.',
     blocked: 'Uw manier van typen is niet herkend, of u bent een tijdje geblokkeerd.',
+    strangers:
+      'Er waren te veel foute pogingen met uw naam vanaf andere apparaten. Bewijs per e-mail dat u het bent, of gebruik een browser waarin u zich onlangs hebt aangemeld.',
     challenged: 'We weten niet zeker dat u het bent. Typ opnieuw of gebruik een eenmalig wachtwoord.',
     'verify-failed': 'De dienst weigerde de controle. Vraag het uw beheerder.',
     'password-expired': 'Dat wachtwoord is verlopen. Laat een nieuw sturen.',
@@ -52,6 +54,10 @@ export const nl: SsoTexts = {
   ended: {
     title: 'Deze aanmelding is beëindigd',
     text: 'Ze duurde te lang of is in een ander venster afgerond. Ga terug naar de toepassing en meld u opnieuw aan.',
+  },
+  busy: {
+    title: 'Een ogenblik, alstublieft',
+    text: 'Er zijn te veel aanmeldingen tegelijk open. Ga terug naar de toepassing en meld u over een minuut opnieuw aan.',
   },
   failed: {
     title: 'Dit verzoek kan niet worden beantwoord',

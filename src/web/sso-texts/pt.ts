@@ -36,6 +36,8 @@ export const pt: SsoTexts = {
     robot: 'Esta digitação parecia a de uma máquina.',
     'not-enrolled': 'Ainda não tem um perfil de digitação e não pode criá-lo aqui. Fale com o seu administrador.',
     blocked: 'A sua digitação não foi reconhecida, ou está bloqueado por algum tempo.',
+    strangers:
+      'Houve demasiadas tentativas erradas com o seu nome noutros dispositivos. Prove por e-mail que é você, ou use um navegador em que tenha entrado recentemente.',
     challenged: 'Não temos a certeza de que é você. Digite de novo ou use uma palavra-passe de utilização única.',
     'verify-failed': 'O serviço recusou a verificação. Fale com o seu administrador.',
     'password-expired': 'Essa palavra-passe expirou. Peça uma nova.',
@@ -55,6 +57,10 @@ export const pt: SsoTexts = {
   ended: {
     title: 'Esta entrada terminou',
     text: 'Demorou demasiado ou foi concluída noutra janela. Volte à aplicação e entre de novo.',
+  },
+  busy: {
+    title: 'Um momento, por favor',
+    text: 'Há demasiadas entradas abertas ao mesmo tempo. Volte à aplicação e entre de novo daqui a um minuto.',
   },
   failed: {
     title: 'Este pedido não pode ser respondido',

@@ -34,6 +34,8 @@ export interface SsoTexts {
   readonly retry: string
   readonly cancel: string
   readonly ended: Saying
+  /** Too many people begin a sign-in at once. */
+  readonly busy: Saying
   readonly failed: Saying
   readonly signOut: Saying & { readonly yes: string }
   readonly signedOut: Saying

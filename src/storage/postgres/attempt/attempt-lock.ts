@@ -1,6 +1,7 @@
 import { type AttemptCounters, NO_ATTEMPTS, UNTIL_UNLOCKED } from '../../../domain/attempts.js'
 import type { AttemptLockStore } from '../../attempt-lock.js'
 import type { Database } from '../connection/client.js'
+import { forgetStrangers } from '../person/stranger-row.js'
 
 /** The counters on the member's row in PostgreSQL. */
 export function postgresAttemptLocks(database: Database): AttemptLockStore {
@@ -14,6 +15,7 @@ export function postgresAttemptLocks(database: Database): AttemptLockStore {
           update keystride.member m set attempts = ${JSON.stringify(NO_ATTEMPTS)}::text::jsonb,
             attempts_version = attempts_version + 1
           from held where m.organization_id = ${organizationId} and m.id = held.id returning held.attempts`
+        await forgetStrangers(sql, organizationId, memberId)
         return row?.attempts ?? null
       }),
 

@@ -16,6 +16,7 @@ const TABLES = [
   'one_time_password',
   'sso_key',
   'sso_account',
+  'sso_stranger',
   'authentication',
   'notification',
   'alert_channel',

@@ -28,6 +28,7 @@ export async function eraseUser(sql: Transaction, organizationId: string, accoun
     sql`delete from keystride.one_time_password where organization_id = ${organizationId} and user_ref = ${userRef}`,
     sql`delete from keystride.sso_account where organization_id = ${organizationId} and user_ref = ${userRef}`,
     sql`delete from keystride.profile_link where organization_id = ${organizationId} and member_id = any (${ids}::uuid[])`,
+    sql`delete from keystride.sso_stranger where organization_id = ${organizationId} and member_id = any (${ids}::uuid[])`,
     // Cascades to deliveries and their attempts; a notification that is being written is deleted with the account.
     sql`delete from keystride.notification where organization_id = ${organizationId} and account_id = ${accountId}`,
     sql`delete from keystride.member where organization_id = ${organizationId} and account_id = ${accountId}`,
@@ -56,6 +57,7 @@ export async function eraseMember(
     sql`delete from keystride.replay_mark where organization_id = ${organizationId} and member_id = ${memberId}`,
     sql`delete from keystride.refused_pattern where organization_id = ${organizationId} and member_id = ${memberId}`,
     sql`delete from keystride.profile_link where organization_id = ${organizationId} and member_id = ${memberId}`,
+    sql`delete from keystride.sso_stranger where organization_id = ${organizationId} and member_id = ${memberId}`,
     sql`
       update keystride.authentication set sealed = null, facts = null, tags = null
       where organization_id = ${organizationId} and user_ref = ${userRef} and member_id = ${memberId}

@@ -22,6 +22,7 @@ import {
   queuedAs,
   toMember,
 } from './member.js'
+import { forgetStrangers } from './stranger-row.js'
 
 interface ReferenceRow {
   id: string
@@ -128,6 +129,7 @@ export function postgresProfiles(database: Database): ProfileStore {
             ${removal(sql)}, ${resetAt(sql, at)}, ${queuedAs(sql, pendingAfter(member.pending, { kind: 'emptied' }, at))}`,
         )
         await endLinks(sql, owner)
+        await forgetStrangers(sql, organizationId, memberId)
         return { member: after, nPatternsDeleted: gone.filter(({ kind }) => kind === 'enrolled').length }
       }
       return locked(owner, emptied, lockMemberAndAccount)
@@ -231,7 +233,10 @@ async function addToSuccessor(
       completed_at = ${dateOf(reference.createdAt)}, ${noSuccessor(sql)}, ${removal(sql)}, ${queuedAs(sql, emptied)}
       ${rules.asReset ? sql`, ${resetAt(sql, reference.createdAt)}` : sql``}`,
   )
-  if (rules.asReset) await endLinks(sql, owner)
+  if (rules.asReset) {
+    await endLinks(sql, owner)
+    await forgetStrangers(sql, owner.organizationId, owner.memberId)
+  }
   return { outcome: 'added', member: after, completes: true }
 }
 

@@ -16,26 +16,28 @@ export const postgresOneTimePasswords = (database: Database): OneTimePasswordSto
         where cardinality(${recent}) < ${sendsPerHour} and ${wrongToday(sql)} < ${wrongPerDay}`
       if (count === 1) return null
       const [row] = await sql<{ wait_ms: number }[]>`
-        select greatest(0, 1000 * extract(epoch from case
-          when ${wrongToday(sql)} >= ${wrongPerDay} then wrong_since + interval '24 hours' else sent_at[1] + interval '1 hour' end
-          - clock_timestamp()))::float8 as wait_ms
+        select case when ${wrongToday(sql)} >= ${wrongPerDay} then ${untilForgotten(sql)}
+          else ${msUntil(sql, sql`sent_at[1] + interval '1 hour'`)} end as wait_ms
         from keystride.one_time_password p where organization_id = ${organizationId} and user_ref = ${userRef}`
       return row?.wait_ms ?? 0
     }),
 
-  try: (organizationId, userRef) =>
+  // `wrong_since` moves with each try: after a fixed day of ten, the next ten could follow within a minute.
+  try: (organizationId, userRef, { wrongPerDay }) =>
     database.keyed(organizationId, async (sql) => {
       const [open] = await sql<{ hash: Uint8Array; tries_left: number }[]>`
-        update keystride.one_time_password p set tries_left = tries_left - 1, wrong = ${wrongToday(sql)} + 1,
-          wrong_since = case when ${wrongToday(sql)} = 0 then clock_timestamp() else wrong_since end
+        update keystride.one_time_password p
+        set tries_left = tries_left - 1, wrong = ${wrongToday(sql)} + 1, wrong_since = clock_timestamp()
         where organization_id = ${organizationId} and user_ref = ${userRef} and hash is not null and tries_left > 0
-          and expires_at > clock_timestamp()
+          and expires_at > clock_timestamp() and ${wrongToday(sql)} < ${wrongPerDay}
         returning hash, tries_left`
       if (open !== undefined)
         return { outcome: 'open' as const, hash: new Uint8Array(open.hash), triesLeft: open.tries_left }
-      const [row] = await sql<{ expired: boolean }[]>`
-        select hash is not null and expires_at <= clock_timestamp() as expired from keystride.one_time_password
-        where organization_id = ${organizationId} and user_ref = ${userRef}`
+      const [row] = await sql<{ expired: boolean; wait_ms: number | null }[]>`
+        select hash is not null and expires_at <= clock_timestamp() as expired,
+          case when ${wrongToday(sql)} >= ${wrongPerDay} then ${untilForgotten(sql)} end as wait_ms
+        from keystride.one_time_password p where organization_id = ${organizationId} and user_ref = ${userRef}`
+      if (row?.wait_ms != null) return { outcome: 'wait' as const, waitMs: row.wait_ms }
       return { outcome: row?.expired === true ? ('expired' as const) : ('none' as const) }
     }),
 
@@ -51,6 +53,12 @@ export const postgresOneTimePasswords = (database: Database): OneTimePasswordSto
 
 const recentSends = (sql: Transaction) => sql`
   array(select t from unnest(p.sent_at) t where t > clock_timestamp() - interval '1 hour' order by t)`
+
+/** Milliseconds until a time, 0 if it is over. */
+const msUntil = (sql: Transaction, time: ReturnType<Transaction>) => sql`
+  greatest(0, 1000 * extract(epoch from ${time} - clock_timestamp()))::float8`
+
+const untilForgotten = (sql: Transaction) => msUntil(sql, sql`p.wrong_since + interval '24 hours'`)
 
 const wrongToday = (sql: Transaction) => sql`
   (case when p.wrong_since > clock_timestamp() - interval '24 hours' then p.wrong else 0 end)`

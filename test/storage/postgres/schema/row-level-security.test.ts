@@ -23,6 +23,7 @@ import { postgresOneTimePasswords } from '../../../../src/storage/postgres/sso/o
 import { postgresSsoAccounts } from '../../../../src/storage/postgres/sso/sso-account.js'
 import { postgresSsoArtifacts } from '../../../../src/storage/postgres/sso/sso-artifact.js'
 import { postgresSsoKeys } from '../../../../src/storage/postgres/sso/sso-key.js'
+import { postgresStrangerTries } from '../../../../src/storage/postgres/sso/stranger-tries.js'
 import { figure } from '../../../harness/figure.js'
 import { attempt, mark, NOW, organization, person, reference, sha256Hex } from '../../../harness/fixtures.js'
 import { type FreshDatabase, freshDatabase } from '../../../servers/database.js'
@@ -62,7 +63,8 @@ beforeAll(async () => {
   await postgresSsoArtifacts(database).put(orgA, { ...artifact, sha256: sha256Hex(), lifetimeMs: 60_000 })
   const limits = { lifetimeMs: 60_000, tries: 3, sendsPerHour: 5, wrongPerDay: 10 }
   await postgresOneTimePasswords(database).issue(orgA, 'ada', randomBytes(32), limits)
-  await postgresSsoAccounts(database).bind(orgA, { issuer: 'https://id.example', sha256: sha256Hex() }, 'ada')
+  await postgresSsoAccounts(database).bind(orgA, { issuer: 'https://id.example', sha256: sha256Hex() }, 'ada', true)
+  await postgresStrangerTries(database).member(orgA, 'ada')
   await postgresSsoKeys(database).add(orgA, { id: uuid(), sealed: randomBytes(20), signsFrom: NOW }, null)
   const word = { id: uuid(), word: 'zephyr', language: 'en', core: false, enabled: true } as const
   await postgresTypingWords(database).change(orgA, word.language, () => ({ put: word }))

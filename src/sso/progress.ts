@@ -1,0 +1,86 @@
+/** The state of a sign-in at the bridge. */
+import type { SsoSituation } from '../domain/sso-code.js'
+import type { MailProof } from './accounts.js'
+import type { Again, SignInState, Words } from './core.js'
+import type { Person } from './directory/directory.js'
+
+/** Why a one-time password is asked for. */
+export type PasswordPurpose = 'enroll' | 'step-up' | 'reset' | 'browser'
+
+/** The request of the page to the person, or the end of the sign-in. */
+export type Step =
+  /** `note`: the directory does not know the name that the person entered. */
+  | { readonly kind: 'name'; readonly note: SsoSituation | null }
+  /** `codeLength`: digits of the security code that may be given instead; null: none may. */
+  | {
+      readonly kind: 'type'
+      readonly words: Words
+      readonly again: Again
+      readonly challenged: boolean
+      readonly codeLength: number | null
+    }
+  | {
+      readonly kind: 'enroll'
+      readonly words: Words
+      readonly done: number
+      readonly target: number
+      readonly again: Again
+    }
+  /** The profile takes its next pattern at `until`, ISO 8601. */
+  | { readonly kind: 'later'; readonly until: string }
+  | { readonly kind: 'security-code'; readonly length: number; readonly again: Again }
+  /** A one-time password: to be sent first, or sent. */
+  | {
+      readonly kind: 'password'
+      readonly purpose: PasswordPurpose
+      readonly sent: boolean
+      readonly note: SsoSituation | null
+      /** When the next may be sent, epoch ms; null: now. */
+      readonly waitUntil: number | null
+    }
+  /** Nothing was decided: the person may try again. */
+  | { readonly kind: 'trouble'; readonly situation: SsoSituation }
+  /** No login. `resettable`: the person may prove by mail and enroll anew. */
+  | {
+      readonly kind: 'refused'
+      readonly situation: SsoSituation
+      /** ISO 8601; null: not locked, or until an administrator acts. */
+      readonly until: string | null
+      readonly resettable: boolean
+    }
+  /** The login is complete. `by` typing, or a one-time password after uncertain typing. */
+  | { readonly kind: 'passed'; readonly by: 'typing' | 'password' }
+
+/** One JSON value: everything about a sign-in between two requests. */
+export interface Progress {
+  /** As the hint or the person names the person; null: not named yet. */
+  readonly name: string | null
+  /** The person enters the name, so may correct it. */
+  readonly entersName: boolean
+  /** `sub` of the account at the upstream provider that names the person; null: none does. */
+  readonly subject: string | null
+  readonly person: Person | null
+  readonly mailProof: MailProof
+  /** A one-time password was right, so the person may enroll. */
+  readonly proved: boolean
+  /** A one-time password was right, so the browser is the person's own. */
+  readonly owner: boolean
+  readonly state: SignInState | null
+  readonly step: Step
+  /** When the sign-in passed, epoch ms; null: it has not. */
+  readonly passedAt: number | null
+}
+
+/** A sign-in of the person whom a hint names, if any. */
+export const begun = (name: string | null, subject: string | null): Progress => ({
+  name,
+  entersName: name === null,
+  subject,
+  person: null,
+  mailProof: 'nothing',
+  proved: false,
+  owner: false,
+  state: null,
+  step: { kind: 'name', note: null },
+  passedAt: null,
+})

@@ -1,0 +1,91 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import type { AttemptKind } from '../domain/attempts.js'
+import { OWN_BROWSER_MS } from '../domain/stranger-tries.js'
+import type { StrangerOutcome, StrangerTryStore } from '../storage/stranger-tries.js'
+import type { SignIn } from './core.js'
+
+interface Needs {
+  readonly organizationId: string
+  readonly strangerTries: StrangerTryStore
+  /** Secrets that sign, the present one first. */
+  readonly cookieKeys: () => readonly string[]
+  readonly now: () => number
+}
+
+/** A stranger has no try of that kind now. `waitMs`: until there is one; null: until the person signs in, an unlock or a reset. */
+interface NoTry {
+  readonly kind: 'no-try'
+  readonly waitMs: number | null
+}
+
+/**
+ * A person's own browser is one that has signed in as the person; all others are those of strangers. A stranger has few tries, so that the
+ * failures of strangers lock nobody: see `STRANGER_LIMITS`. An own browser has a signed cookie, bound to the person.
+ */
+export interface Strangers {
+  /** Value of the cookie of a browser that has just signed in; null: the person has no account any more. */
+  cookieOf(userRef: string): Promise<string | null>
+  isOwn(userRef: string, cookie: string | null): Promise<boolean>
+  /** Makes an attempt of a stranger, if a try is left. */
+  attempt(userRef: string, kind: AttemptKind, attempt: () => Promise<SignIn>): Promise<SignIn | NoTry>
+  /** Null: a try of typing is left. */
+  look(userRef: string): Promise<NoTry | null>
+}
+
+export function createStrangers({ organizationId, strangerTries, cookieKeys, now }: Needs): Strangers {
+  const member = (userRef: string) => strangerTries.member(organizationId, userRef)
+  return {
+    async cookieOf(userRef) {
+      const found = await member(userRef)
+      const [key] = cookieKeys()
+      if (found === null || key === undefined) return null
+      const at = now()
+      return `${at}.${macOf(key, found.memberId, at)}`
+    },
+
+    async isOwn(userRef, cookie) {
+      const [, signed = '', mac = ''] = /^(\d{1,15})\.([\w-]{43})$/.exec(cookie ?? '') ?? []
+      const at = Number(signed)
+      if (mac === '' || at + OWN_BROWSER_MS <= now()) return false
+      const found = await member(userRef)
+      if (found === null || at <= found.ownersFrom) return false
+      return cookieKeys().some((key) => timingSafeEqual(Buffer.from(mac), Buffer.from(macOf(key, found.memberId, at))))
+    },
+
+    async attempt(userRef, kind, attempt) {
+      const found = await member(userRef)
+      // An account that is gone has nothing to protect: the core API says so.
+      if (found === null) return attempt()
+      const { memberId } = found
+      const tried = await strangerTries.take(organizationId, memberId, kind)
+      if (tried.taken === null) return { kind: 'no-try', waitMs: tried.waitMs }
+      let outcome: StrangerOutcome = 'free'
+      try {
+        const answer = await attempt()
+        outcome = outcomeOf(kind, answer)
+        return answer
+      } finally {
+        await strangerTries.settle(organizationId, memberId, tried.taken, outcome)
+      }
+    },
+
+    async look(userRef) {
+      const found = await member(userRef)
+      if (found === null) return null
+      const tried = await strangerTries.look(organizationId, found.memberId, 'biometric')
+      return tried.taken === null ? { kind: 'no-try', waitMs: tried.waitMs } : null
+    },
+  }
+}
+
+/** A MAC over the member, not the reference: a person who is created again is another one. */
+const macOf = (key: string, memberId: string, at: number): string =>
+  createHmac('sha256', key).update(`keystride own browser 1\0${memberId}\0${at}`).digest('base64url')
+
+/** An error of the core API is no failure, so it uses up no try: the member's own limits hold in any case. */
+function outcomeOf(kind: AttemptKind, answer: SignIn): StrangerOutcome {
+  if (answer.kind === 'blocked') return 'failed'
+  if (answer.kind === 'challenged') return answer.by === 'typing' ? 'failed' : 'free'
+  const again = 'again' in answer ? answer.again : null
+  return kind === 'biometric' && again === 'invalid-data' ? 'invalid' : 'free'
+}
