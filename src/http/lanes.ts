@@ -33,7 +33,8 @@ export const WAITING_MAX = 256
 /** Assumed duration of a lane's requests before the first one has ended. */
 const FIRST_GUESS_MS = 2
 
-interface Waiter {
+export interface Waiter {
+  /** When it began to wait; infinite for the next slice of a request, which waits as long as it must. */
   readonly since: number
   readonly begin: () => void
   readonly refuse: (refusal: Refusal) => void
@@ -50,7 +51,8 @@ export interface LaneState {
   atOnce: number
   /** Moving average of the duration of its requests, ms. */
   tookMs: number
-  readonly queue: Waiter[]
+  /** Number of waiting requests. */
+  waiting: number
   /** When a request of the lane was last shed because the process was full. */
   strainedAt: number
   /** When a request of the lane was last shed because the lane was full. */
@@ -70,7 +72,7 @@ export const createLanes = (atOnceMax: number, waitMs: number): readonly LaneSta
       waitingMax,
       atOnce: 0,
       tookMs: FIRST_GUESS_MS,
-      queue: [],
+      waiting: 0,
       strainedAt: Number.NEGATIVE_INFINITY,
       fullAt: Number.NEGATIVE_INFINITY,
     }
