@@ -29,6 +29,8 @@ export interface Admission {
    * process is idle; the calls may then stop until the next `onWork`.
    */
   look(now: number): boolean
+  /** Called when an organization has rested: begins waiting requests. */
+  resume(now: number): void
   /** Number of waiting requests. */
   waiting(): number
   /** The organizations seen since the last call, for `noteElsewhere` of the other processes of the machine. */
@@ -48,6 +50,8 @@ interface AdmissionLimits {
   readonly onHeld?: (lane: Lane) => void
   /** Called when the first request after an idle period begins. */
   readonly onWork?: () => void
+  /** Called when an organization rests: `resume` is due after this time. */
+  readonly onRest?: (ms: number) => void
 }
 
 /**
@@ -72,6 +76,7 @@ interface State {
   readonly onRefused: (lane: Lane) => void
   readonly onHeld: (lane: Lane) => void
   readonly onWork: () => void
+  readonly onRest: (ms: number) => void
   atOnce: number
   waiting: number
   /** Moving average of the event loop's delay, ms. */
@@ -97,6 +102,7 @@ export function createAdmission({
   onRefused = () => {},
   onHeld = () => {},
   onWork = () => {},
+  onRest = () => {},
 }: AdmissionLimits): Admission {
   const lanes = createLanes(atOnceMax, waitMs)
   const sharers = createSharers(lanes)
@@ -108,6 +114,7 @@ export function createAdmission({
     onRefused,
     onHeld,
     onWork,
+    onRest,
     atOnce: 0,
     waiting: 0,
     lateMs: 0,
@@ -138,8 +145,8 @@ export function createAdmission({
     },
     turn(lane, organization, tookMs, now) {
       const [own, sharer] = [laneOf(lane), sharers.of(organization)]
-      vacate(state, own, sharer, tookMs)
-      if (state.waiting === 0) {
+      vacate(state, own, sharer, { tookMs, now })
+      if (state.waiting === 0 && sharers.hasRoom(sharer, own, now)) {
         occupy(state, own, sharer)
         return null
       }
@@ -149,10 +156,11 @@ export function createAdmission({
       })
     },
     leave(lane, organization, tookMs, now) {
-      vacate(state, laneOf(lane), sharers.of(organization), tookMs)
+      vacate(state, laneOf(lane), sharers.of(organization), { tookMs, now })
       if (state.waiting > 0) beginNext(state, now)
     },
     look: (now) => look(state, now),
+    resume: (now) => beginNext(state, now),
     waiting: () => state.waiting,
     seen: sharers.seen,
     noteElsewhere(organizations, now) {
@@ -167,24 +175,33 @@ const isFree = (state: State, own: LaneState): boolean => state.atOnce < state.a
 const waitsForOwnLane = (state: State, own: LaneState): boolean =>
   own.atOnceMax < state.atOnceMax && own.atOnce >= own.atOnceMax
 
+function wake(state: State): void {
+  if (!state.idle) return
+  state.idle = false
+  state.onWork()
+}
+
 function occupy(state: State, own: LaneState, sharer: Sharer): void {
-  if (state.idle) {
-    state.idle = false
-    state.onWork()
-  }
+  wake(state)
   state.atOnce += 1
   own.atOnce += 1
   state.sharers.began(sharer, own)
 }
 
-function vacate(state: State, own: LaneState, sharer: Sharer, tookMs: number | null): void {
+interface Work {
+  readonly tookMs: number | null
+  readonly now: number
+}
+
+function vacate(state: State, own: LaneState, sharer: Sharer, { tookMs, now }: Work): void {
   state.atOnce -= 1
   own.atOnce -= 1
   if (tookMs !== null) own.tookMs += (tookMs - own.tookMs) * NEW_WEIGHT
-  state.sharers.ended(sharer, own, tookMs)
+  if (state.sharers.ended(sharer, own, tookMs, now)) state.onRest(tookMs ?? 0)
 }
 
 function queue(state: State, own: LaneState, sharer: Sharer, waiter: Waiter): void {
+  wake(state)
   state.waiting += 1
   state.sharers.add(sharer, own, waiter)
 }
@@ -283,7 +300,7 @@ function beginNext(state: State, now: number): void {
 }
 
 function look(state: State, now: number): boolean {
-  if (state.atOnce === 0) {
+  if (state.atOnce === 0 && state.waiting === 0) {
     state.idle = true
     state.lateMs = 0
     state.busyShare = 0
@@ -294,6 +311,7 @@ function look(state: State, now: number): boolean {
   state.lookedAt = now
   state.busyShare += (Number(state.atOnce >= state.atOnceMax) - state.busyShare) * LOOK_WEIGHT
   if (state.waiting > 0) shedOverdue(state, now)
+  beginNext(state, now)
   return true
 }
 

@@ -147,7 +147,12 @@ export function createAnswering<S>(
     context.intake?.end('aborted')
     const now = performance.now()
     if (context.atWork !== null)
-      admission?.leave(context.atWork, organizationOf(context), context.begunAt === 0 ? null : now - context.begunAt, now)
+      admission?.leave(
+        context.atWork,
+        organizationOf(context),
+        context.begunAt === 0 ? null : now - context.begunAt,
+        now,
+      )
     logAnswer(context, status, now)
     ended(context)
   }

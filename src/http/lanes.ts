@@ -11,6 +11,11 @@ interface Rule {
   readonly ownPatience: number
   /** Most requests of the lane that wait; `WAITING_MAX` unless given. */
   readonly waitingMax?: number
+  /**
+   * Its requests keep a processor of the database or of this process busy from begin to end. So an organization rests after
+   * each, for as long as it took, while others are present.
+   */
+  readonly rests?: true
 }
 
 /**
@@ -24,8 +29,8 @@ const RULES: Readonly<Record<Lane, Rule>> = {
   enroll: { share: 3 / 4, patience: 0.6, ownPatience: 2 },
   core: { share: 1 / 2, patience: 0.5, ownPatience: 2 },
   page: { share: 1 / 4, patience: 0.5, ownPatience: 2 },
-  dashboard: { share: 1 / 5, patience: 0.4, ownPatience: 5 },
-  batch: { share: 1 / 8, patience: 0.2, ownPatience: 10 },
+  dashboard: { share: 1 / 5, patience: 0.4, ownPatience: 5, rests: true },
+  batch: { share: 1 / 8, patience: 0.2, ownPatience: 10, rests: true },
 }
 
 /** Waiting requests hold their bodies: 128 MiB if each body has the largest size. */
@@ -48,6 +53,7 @@ export interface LaneState {
   readonly patienceMs: number
   readonly ownPatienceMs: number
   readonly waitingMax: number
+  readonly rests: boolean
   atOnce: number
   /** Moving average of the duration of its requests, ms. */
   tookMs: number
@@ -62,7 +68,7 @@ export interface LaneState {
 /** The lanes, the most important first. */
 export const createLanes = (atOnceMax: number, waitMs: number): readonly LaneState[] =>
   LANES.map((lane, priority): LaneState => {
-    const { share, patience, ownPatience, waitingMax = WAITING_MAX } = RULES[lane]
+    const { share, patience, ownPatience, waitingMax = WAITING_MAX, rests = false } = RULES[lane]
     return {
       lane,
       priority,
@@ -70,6 +76,7 @@ export const createLanes = (atOnceMax: number, waitMs: number): readonly LaneSta
       patienceMs: patience * waitMs,
       ownPatienceMs: ownPatience * waitMs,
       waitingMax,
+      rests,
       atOnce: 0,
       tookMs: FIRST_GUESS_MS,
       waiting: 0,

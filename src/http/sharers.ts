@@ -25,6 +25,8 @@ export interface Sharer {
   readonly tookMs: number[]
   /** Time for which its requests have held slots, ms. */
   spentMs: number
+  /** None of its requests in lanes that rest begins earlier. */
+  restsUntil: number
   waiting: number
   readonly queues: readonly Waiter[][]
 }
@@ -52,8 +54,8 @@ export interface Sharers {
    */
   next(now: number, open: (lane: LaneState) => boolean): Next | null
   began(sharer: Sharer, lane: LaneState): void
-  /** `tookMs` null: the request did no work. */
-  ended(sharer: Sharer, lane: LaneState, tookMs: number | null): void
+  /** `tookMs` null: the request did no work. True: its organization rests now for as long. */
+  ended(sharer: Sharer, lane: LaneState, tookMs: number | null, now: number): boolean
   /** Adds a waiting request: the next slice of a request goes before all others of its lane. */
   add(sharer: Sharer, lane: LaneState, waiter: Waiter): void
   /** Removes and returns the waiting request at an index of the lane's queue; -1 is the youngest. */
@@ -85,8 +87,15 @@ export function createSharers(lanes: readonly LaneState[]): Sharers {
     return lanes.reduce((sum, lane) => sum + (sharer.atOnceOf[lane.priority] ?? 0) * expectedMs(sharer, lane), 0)
   }
 
-  function isNext(sharer: Sharer, lane: LaneState, backlogMs: number): boolean {
-    return sharer.atOnce === 0 || backlogMs + expectedMs(sharer, lane) <= SHARE_MS
+  const rests = ({ restsUntil }: Sharer, lane: LaneState, now: number): boolean => lane.rests && now < restsUntil
+
+  /** The most important of its waiting requests that may begin, given the work in progress of all that wait. */
+  function laneOf(sharer: Sharer, backlogMs: number | null, now: number, open: (lane: LaneState) => boolean) {
+    const isOpen = (lane: LaneState) => (sharer.queues[lane.priority]?.length ?? 0) > 0 && open(lane)
+    if (backlogMs === null) return lanes.find(isOpen)
+    const lane = lanes.find((one) => isOpen(one) && !rests(sharer, one, now))
+    if (lane === undefined || sharer.atOnce === 0) return lane
+    return backlogMs + expectedMs(sharer, lane) <= SHARE_MS ? lane : undefined
   }
 
   function note(id: string, now: number): void {
@@ -102,7 +111,16 @@ export function createSharers(lanes: readonly LaneState[]): Sharers {
     if (known !== undefined) return known
     if (all.size >= KEPT_MAX) forgetIdle()
     const queues = lanes.map((): Waiter[] => [])
-    const made = { id, atOnce: 0, atOnceOf: lanes.map(() => 0), tookMs: [], spentMs: level, waiting: 0, queues }
+    const made = {
+      id,
+      atOnce: 0,
+      atOnceOf: lanes.map(() => 0),
+      tookMs: [],
+      spentMs: level,
+      restsUntil: 0,
+      waiting: 0,
+      queues,
+    }
     all.set(id, made)
     return made
   }
@@ -122,17 +140,17 @@ export function createSharers(lanes: readonly LaneState[]): Sharers {
     of,
     hasRoom(sharer, lane, now) {
       if (!areSeveral(now)) return true
-      return sharer.waiting === 0 && (sharer.atOnce === 0 || heldMs(sharer) + expectedMs(sharer, lane) <= SHARE_MS)
+      if (sharer.waiting > 0 || rests(sharer, lane, now)) return false
+      return sharer.atOnce === 0 || heldMs(sharer) + expectedMs(sharer, lane) <= SHARE_MS
     },
     next(now, open) {
-      const backlogMs = areSeveral(now) ? backlogged.reduce((sum, sharer) => sum + heldMs(sharer), 0) : -Infinity
+      const backlogMs = areSeveral(now) ? backlogged.reduce((sum, sharer) => sum + heldMs(sharer), 0) : null
       let [found, foundMs]: [Next | null, number] = [null, Infinity]
       for (const sharer of backlogged) {
         const spentMs = sharer.spentMs + heldMs(sharer)
         if (spentMs >= foundMs) continue
-        const lane = lanes.find((one) => (sharer.queues[one.priority]?.length ?? 0) > 0 && open(one))
-        if (lane === undefined || !isNext(sharer, lane, backlogMs)) continue
-        ;[found, foundMs] = [{ sharer, lane }, spentMs]
+        const lane = laneOf(sharer, backlogMs, now, open)
+        if (lane !== undefined) [found, foundMs] = [{ sharer, lane }, spentMs]
       }
       return found
     },
@@ -142,14 +160,17 @@ export function createSharers(lanes: readonly LaneState[]): Sharers {
       sharer.atOnce += 1
       sharer.atOnceOf[priority] = (sharer.atOnceOf[priority] ?? 0) + 1
     },
-    ended(sharer, lane, tookMs) {
+    ended(sharer, lane, tookMs, now) {
       const { priority } = lane
       sharer.atOnce -= 1
       sharer.atOnceOf[priority] = (sharer.atOnceOf[priority] ?? 1) - 1
-      if (tookMs === null) return
+      if (tookMs === null) return false
       sharer.spentMs += tookMs
       const before = expectedMs(sharer, lane)
       sharer.tookMs[priority] = before + (tookMs - before) * NEW_WEIGHT
+      if (!lane.rests || !areSeveral(now)) return false
+      sharer.restsUntil = now + tookMs
+      return true
     },
     add(sharer, lane, waiter) {
       if (sharer.waiting === 0) backlogged.push(sharer)

@@ -193,6 +193,7 @@ function openAdmission(
     waitMs: queueMs,
     onRefused,
     onHeld,
+    onRest: (ms) => setTimeout(() => admission.resume(performance.now()), ms + 1).unref(),
     onWork: () => {
       let lookedAt = performance.now()
       looking = setInterval(() => {

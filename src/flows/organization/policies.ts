@@ -79,8 +79,10 @@ export interface PolicyFlows {
 
 /** Most attempts judged again in one call: about 2 s of reading and 20 ms of judging. */
 const ATTEMPTS_MAX = 20_000
-/** Attempts per statement, 2 MB of facts. */
-const PAGE = 200
+/** Attempts per statement, 1 MB of facts. */
+const PAGE = 500
+/** Attempts judged per slice, which takes 0.5 ms. */
+const SLICE = 20
 const USERS_MAX = 200
 
 const WITHOUT_FACTS: Record<LoggedAttempt['method'], string> = {
@@ -133,8 +135,7 @@ export function createPolicyFlows(needs: Needs): PolicyFlows {
       const { policy } = await find(organizationId, id)
       return simulate(needs, { organizationId, policy, window, turn })
     },
-    simulateDraft: (organizationId, policy, window, turn) =>
-      simulate(needs, { organizationId, policy, window, turn }),
+    simulateDraft: (organizationId, policy, window, turn) => simulate(needs, { organizationId, policy, window, turn }),
     async shadowed(organizationId, id, window) {
       await find(organizationId, id)
       return transitionsOf(id, await needs.statistics.tallies(organizationId, 'shadow', window, null))
@@ -183,7 +184,8 @@ async function simulate(
   let more = true
   while (more && nAttempts < ATTEMPTS_MAX) {
     const page = await attemptLog.judged(organizationId, window, before, PAGE)
-    for (const { userRef, recommendedAction: from, facts } of page) {
+    for (const [i, { userRef, recommendedAction: from, facts }] of page.entries()) {
+      if (i % SLICE === 0) await turn()
       const to = whatIf(facts, policy, contextIndicators).recommendedAction
       if (to === from) continue
       nChanged++
@@ -196,7 +198,6 @@ async function simulate(
     nAttempts += page.length
     before = page.at(-1)?.id ?? null
     more = page.length === PAGE
-    await turn()
   }
   const most = (user: { nStricter: number; nLooser: number }) => user.nStricter + user.nLooser
   return {
