@@ -1,7 +1,22 @@
 import { Refusal } from '../domain/refusal.js'
-import { createLanes, type LaneState, WAITING_MAX, type Waiter } from './lanes.js'
+import { createLanes, type LaneState, WAITING_MAX } from './lanes.js'
 import type { Lane } from './route.js'
-import { createSharers, type Sharer, type Sharers } from './sharers.js'
+import {
+  areSeveral,
+  arrived,
+  began,
+  createSharers,
+  dequeue,
+  ended,
+  enqueue,
+  hasRoom,
+  nextOf,
+  note,
+  type Sharer,
+  type Sharers,
+  sharerOf,
+  takeSeen,
+} from './sharers.js'
 
 /**
  * Decides which requests begin, wait or are shed. Times are those of `performance.now()`. An organization is named by its id,
@@ -63,8 +78,6 @@ const STRAINED_MS = 2000
 const STRAINED_SHARE = 1 / 40
 /** Weight of a look in its moving average. */
 const LOOK_WEIGHT = 1 / 8
-/** Weight of a request in the average duration of its lane. */
-const NEW_WEIGHT = 1 / 16
 /** Largest `Retry-After`: the load may have changed by then. */
 const RETRY_MAX_S = 5
 export const LOOK_MS = 50
@@ -126,45 +139,42 @@ export function createAdmission({
   const laneOf = (lane: Lane): LaneState => byName.get(lane) as LaneState
   return {
     refuseFull(lane, organization, now) {
-      const refusal = refusalFor(state, laneOf(lane), sharers.arrived(organization, now), now)
+      const refusal = refusalFor(state, laneOf(lane), arrived(sharers, organization, now), now)
       if (refusal !== null) throw refusal
     },
     enter(lane, organization, now) {
-      const [own, sharer] = [laneOf(lane), sharers.arrived(organization, now)]
-      if (!isFree(state, own) || !sharers.hasRoom(sharer, own, now)) return false
+      const [own, sharer] = [laneOf(lane), arrived(sharers, organization, now)]
+      if (!isFree(state, own) || !hasRoom(sharers, sharer, own, now)) return false
       occupy(state, own, sharer)
       return true
     },
     async wait(lane, organization, now) {
-      const [own, sharer] = [laneOf(lane), sharers.arrived(organization, now)]
+      const [own, sharer] = [laneOf(lane), arrived(sharers, organization, now)]
       const refusal = refusalFor(state, own, sharer, now)
       if (refusal !== null) throw refusal
       if (state.waiting >= WAITING_MAX) shedFor(state, own, sharer)
       if (isFree(state, own)) onHeld(lane)
-      await new Promise<void>((begin, refuse) => queue(state, own, sharer, { since: now, begin, refuse }))
+      await queued(state, own, sharer, { since: now, now })
     },
     turn(lane, organization, tookMs, now) {
-      const [own, sharer] = [laneOf(lane), sharers.of(organization)]
+      const [own, sharer] = [laneOf(lane), sharerOf(sharers, organization)]
       vacate(state, own, sharer, { tookMs, now })
-      if (state.waiting === 0 && sharers.hasRoom(sharer, own, now)) {
+      if (state.waiting === 0 && hasRoom(sharers, sharer, own, now)) {
         occupy(state, own, sharer)
         return null
       }
-      return new Promise<void>((begin, refuse) => {
-        queue(state, own, sharer, { since: Number.POSITIVE_INFINITY, begin, refuse })
-        beginNext(state, now)
-      })
+      return queued(state, own, sharer, { since: Number.POSITIVE_INFINITY, now })
     },
     leave(lane, organization, tookMs, now) {
-      vacate(state, laneOf(lane), sharers.of(organization), { tookMs, now })
+      vacate(state, laneOf(lane), sharerOf(sharers, organization), { tookMs, now })
       if (state.waiting > 0) beginNext(state, now)
     },
     look: (now) => look(state, now),
     resume: (now) => beginNext(state, now),
     waiting: () => state.waiting,
-    seen: sharers.seen,
+    seen: () => takeSeen(sharers),
     noteElsewhere(organizations, now) {
-      for (const organization of organizations) sharers.note(organization, now)
+      for (const organization of organizations) note(sharers, organization, now)
     },
   }
 }
@@ -185,35 +195,34 @@ function occupy(state: State, own: LaneState, sharer: Sharer): void {
   wake(state)
   state.atOnce += 1
   own.atOnce += 1
-  state.sharers.began(sharer, own)
+  began(state.sharers, sharer, own)
 }
 
-interface Work {
-  readonly tookMs: number | null
-  readonly now: number
-}
-
-function vacate(state: State, own: LaneState, sharer: Sharer, { tookMs, now }: Work): void {
+function vacate(state: State, own: LaneState, sharer: Sharer, work: Parameters<typeof ended>[3]): void {
   state.atOnce -= 1
   own.atOnce -= 1
-  if (tookMs !== null) own.tookMs += (tookMs - own.tookMs) * NEW_WEIGHT
-  if (state.sharers.ended(sharer, own, tookMs, now)) state.onRest(tookMs ?? 0)
+  if (ended(state.sharers, sharer, own, work)) state.onRest(work.tookMs ?? 0)
 }
 
-function queue(state: State, own: LaneState, sharer: Sharer, waiter: Waiter): void {
-  wake(state)
-  state.waiting += 1
-  state.sharers.add(sharer, own, waiter)
+/** Waits for a slot: another request of the organization, such as one that rests, may be less important. */
+function queued(state: State, own: LaneState, sharer: Sharer, times: { since: number; now: number }): Promise<void> {
+  return new Promise((begin, refuse) => {
+    wake(state)
+    state.waiting += 1
+    enqueue(state.sharers, sharer, own, { since: times.since, begin, refuse })
+    beginNext(state, times.now)
+  })
 }
 
 /** The refusal of a request that may neither begin nor wait; null if it may. */
 function refusalFor(state: State, own: LaneState, sharer: Sharer, now: number): Refusal | null {
   const { sharers } = state
-  if (isFree(state, own) && sharers.hasRoom(sharer, own, now)) return null
+  if (isFree(state, own) && hasRoom(sharers, sharer, own, now)) return null
   if (state.waiting >= WAITING_MAX && crowdedBy(state, own, sharer) === null)
     return overloaded(state, own.lane, own.patienceMs)
-  if (!sharers.areSeveral(now)) return refusalAlone(state, own, now)
-  return own.waiting >= own.waitingMax ? overloaded(state, own.lane, own.patienceMs) : null
+  if (!areSeveral(sharers, now)) return refusalAlone(state, own, now)
+  const waiting = sharer.queues[own.priority]?.length ?? 0
+  return waiting >= own.waitingMax ? overloaded(state, own.lane, own.patienceMs) : null
 }
 
 /** The refusal of a request that has only requests of its own organization ahead of it. */
@@ -262,7 +271,7 @@ const strainCountsSince = ({ busyShare }: State, now: number): number => (busySh
  * may be the own one, if that has a less important request. Null: the new request is shed.
  */
 function crowdedBy({ sharers, lanes }: State, own: LaneState, sharer: Sharer): Sharer | null {
-  const most = sharers.waiting().reduce((a, b) => (b.waiting > a.waiting ? b : a), sharer)
+  const most = sharers.backlogged.reduce((a, b) => (b.waiting > a.waiting ? b : a), sharer)
   if (most !== sharer) return most
   return lanes.some(({ priority }) => priority > own.priority && sheddable(sharer, priority) >= 0) ? sharer : null
 }
@@ -284,16 +293,16 @@ function shedFor(state: State, own: LaneState, sharer: Sharer): void {
 /** Sheds the waiting request at an index of the queue. */
 function shed(state: State, sharer: Sharer, lane: LaneState, index: number): void {
   state.waiting -= 1
-  state.sharers.take(sharer, lane, index)?.refuse(overloaded(state, lane.lane, lane.patienceMs))
+  dequeue(state.sharers, sharer, lane, index)?.refuse(overloaded(state, lane.lane, lane.patienceMs))
 }
 
 function beginNext(state: State, now: number): void {
   while (state.waiting > 0 && state.atOnce < state.atOnceMax) {
-    const next = state.sharers.next(now, (lane) => isFree(state, lane))
+    const next = nextOf(state.sharers, now, (lane) => isFree(state, lane))
     if (next === null) return
     const { sharer, lane } = next
     state.waiting -= 1
-    const waiter = state.sharers.take(sharer, lane, 0)
+    const waiter = dequeue(state.sharers, sharer, lane, 0)
     occupy(state, lane, sharer)
     waiter?.begin()
   }
@@ -319,10 +328,10 @@ function shedOverdue(state: State, now: number): void {
   for (const own of state.lanes) {
     if (own.waiting === 0) continue
     const patienceMs = patienceOf(state, own, now)
-    for (const sharer of [...state.sharers.waiting()]) {
+    for (const sharer of state.sharers.backlogged) {
       const overdue = () => sharer.queues[own.priority]?.findIndex(({ since }) => now - since > patienceMs) ?? -1
       for (let index = overdue(); index >= 0; index = overdue()) {
-        if (!state.sharers.areSeveral(now)) own.strainedAt = now
+        if (!areSeveral(state.sharers, now)) own.strainedAt = now
         shed(state, sharer, own, index)
       }
     }
@@ -331,7 +340,7 @@ function shedOverdue(state: State, now: number): void {
 
 /** While more important lanes shed requests, they take every free slot: a request behind them would wait in vain. */
 function patienceOf(state: State, own: LaneState, now: number): number {
-  if (state.sharers.areSeveral(now)) return own.ownPatienceMs
+  if (areSeveral(state.sharers, now)) return own.ownPatienceMs
   if (waitsForOwnLane(state, own) || !isStrainedSince(state, own.priority - 1, strainCountsSince(state, now)))
     return own.ownPatienceMs
   return Math.min(own.ownPatienceMs, Math.max(LOOK_MS, own.patienceMs * STRAINED_SHARE))
