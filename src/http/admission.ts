@@ -2,7 +2,6 @@ import { Refusal } from '../domain/refusal.js'
 import { createLanes, type LaneState, WAITING_MAX } from './lanes.js'
 import type { Lane } from './route.js'
 import {
-  areSeveral,
   arrived,
   began,
   createSharers,
@@ -10,6 +9,7 @@ import {
   ended,
   enqueue,
   hasRoom,
+  isBounded,
   nextOf,
   note,
   type Sharer,
@@ -18,10 +18,7 @@ import {
   takeSeen,
 } from './sharers.js'
 
-/**
- * Decides which requests begin, wait or are shed. Times are those of `performance.now()`. An organization is named by its id,
- * and requests without a key by an empty text.
- */
+/** Decides which requests begin, wait or are shed. Times are those of `performance.now()`; `organization` is empty without a key. */
 export interface Admission {
   /**
    * Throws `overloaded`, or `rate-limited` for the lane of codes, if a request would be shed. Called as soon as its key is
@@ -32,10 +29,7 @@ export interface Admission {
   enter(lane: Lane, organization: string, now: number): boolean
   /** Resolves once the request has begun; rejects as `refuseFull` throws. */
   wait(lane: Lane, organization: string, now: number): Promise<void>
-  /**
-   * Ends a slice of a request that had begun. Null: the next slice has begun. Otherwise resolves once it has; it waits for
-   * requests of other organizations and for more important lanes of its own, and is never shed.
-   */
+  /** Ends a slice of a request that had begun. Null: the next slice has begun. Otherwise resolves once it has: it is never shed. */
   turn(lane: Lane, organization: string, tookMs: number, now: number): Promise<void> | null
   /** Ends a request, or its last slice; the next one begins. `tookMs` null: its client had gone before it did any work. */
   leave(lane: Lane, organization: string, tookMs: number | null, now: number): void
@@ -201,7 +195,8 @@ function occupy(state: State, own: LaneState, sharer: Sharer): void {
 function vacate(state: State, own: LaneState, sharer: Sharer, work: Parameters<typeof ended>[3]): void {
   state.atOnce -= 1
   own.atOnce -= 1
-  if (ended(state.sharers, sharer, own, work)) state.onRest(work.tookMs ?? 0)
+  const restMs = ended(state.sharers, sharer, own, work)
+  if (restMs > 0) state.onRest(restMs)
 }
 
 /** Waits for a slot: another request of the organization, such as one that rests, may be less important. */
@@ -220,7 +215,7 @@ function refusalFor(state: State, own: LaneState, sharer: Sharer, now: number): 
   if (isFree(state, own) && hasRoom(sharers, sharer, own, now)) return null
   if (state.waiting >= WAITING_MAX && crowdedBy(state, own, sharer) === null)
     return overloaded(state, own.lane, own.patienceMs)
-  if (!areSeveral(sharers, now)) return refusalAlone(state, own, now)
+  if (!isBounded(sharers, sharer, now)) return refusalAlone(state, own, now)
   const waiting = sharer.queues[own.priority]?.length ?? 0
   return waiting >= own.waitingMax ? overloaded(state, own.lane, own.patienceMs) : null
 }
@@ -276,7 +271,7 @@ function crowdedBy({ sharers, lanes }: State, own: LaneState, sharer: Sharer): S
   return lanes.some(({ priority }) => priority > own.priority && sheddable(sharer, priority) >= 0) ? sharer : null
 }
 
-/** Index of the youngest waiting request of a lane that has not begun; -1 if there is none. */
+/** Index of the youngest waiting request of a lane that has not begun, or -1. */
 function sheddable({ queues }: Sharer, priority: number): number {
   const own = queues[priority] ?? []
   return (own.at(-1)?.since ?? Number.POSITIVE_INFINITY) === Number.POSITIVE_INFINITY ? -1 : own.length - 1
@@ -329,9 +324,11 @@ function shedOverdue(state: State, now: number): void {
     if (own.waiting === 0) continue
     const patienceMs = patienceOf(state, own, now)
     for (const sharer of state.sharers.backlogged) {
-      const overdue = () => sharer.queues[own.priority]?.findIndex(({ since }) => now - since > patienceMs) ?? -1
+      const bounded = isBounded(state.sharers, sharer, now)
+      const maxMs = bounded ? own.ownPatienceMs : patienceMs
+      const overdue = () => sharer.queues[own.priority]?.findIndex(({ since }) => now - since > maxMs) ?? -1
       for (let index = overdue(); index >= 0; index = overdue()) {
-        if (!areSeveral(state.sharers, now)) own.strainedAt = now
+        if (!bounded) own.strainedAt = now
         shed(state, sharer, own, index)
       }
     }
@@ -340,7 +337,6 @@ function shedOverdue(state: State, now: number): void {
 
 /** While more important lanes shed requests, they take every free slot: a request behind them would wait in vain. */
 function patienceOf(state: State, own: LaneState, now: number): number {
-  if (areSeveral(state.sharers, now)) return own.ownPatienceMs
   if (waitsForOwnLane(state, own) || !isStrainedSince(state, own.priority - 1, strainCountsSince(state, now)))
     return own.ownPatienceMs
   return Math.min(own.ownPatienceMs, Math.max(LOOK_MS, own.patienceMs * STRAINED_SHARE))

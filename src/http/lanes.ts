@@ -13,7 +13,7 @@ interface Rule {
   readonly waitingMax?: number
   /**
    * Its requests keep a processor of the database or of this process busy from begin to end. So an organization rests after
-   * each, for as long as it took, while others are present.
+   * each for as long as it took, or less if requests of others are rare.
    */
   readonly rests?: true
 }

@@ -8,14 +8,19 @@ import type { LaneState, Waiter } from './lanes.js'
  * nothing up. Alone, an organization is bounded by nothing.
  */
 
-/** An organization counts as present this long after a request: longer than people take between two requests of a sign-in. */
+/** An organization counts as present this long after a request: about as long as people take between two requests of a sign-in. */
 const PRESENT_MS = 10_000
 /**
  * Expected time of the requests in progress of one organization, or of all those that have waiting requests, ms: two verifies or
- * four bootstraps, or one read of the dashboard. So much is ahead of a request of another organization. With it a verify beside
+ * four bootstraps, or one read of the dashboard. So much is ahead of a request of another organization. With it a verify during
  * the floods of docs/operations.md took 1.2 to 1.7 times its time on a quiet service.
  */
 const SHARE_MS = 12
+/**
+ * The bound grows by `SHARE_MS` with each of these since the latest request of another organization: the rarer those are, the less
+ * a wait for more work in progress matters, and the more throughput is worth.
+ */
+const GROWTH_MS = 1000
 /** States of idle organizations are kept up to this number: 1 MB. */
 const KEPT_MAX = 1000
 /** Weight of a request in the average duration of its lane, and of its organization's requests of the lane. */
@@ -101,14 +106,22 @@ export function note(sharers: Sharers, id: string, now: number): void {
   sharers.latestAt = now
 }
 
-/** Whether several organizations are present, so that each is held to its share. */
-export const areSeveral = ({ otherAt }: Sharers, now: number): boolean => now - otherAt < PRESENT_MS
+/** Bound on the expected time of the organization's requests in progress, ms; infinite while it is alone. */
+function boundMs({ latest, latestAt, otherAt }: Sharers, { id }: Sharer, now: number): number {
+  const sinceMs = now - (id === latest ? otherAt : latestAt)
+  return id === '' || sinceMs >= PRESENT_MS ? Number.POSITIVE_INFINITY : SHARE_MS * (1 + sinceMs / GROWTH_MS)
+}
+
+/** Whether others are present, so that the organization is held to its share. */
+export const isBounded = (sharers: Sharers, sharer: Sharer, now: number): boolean =>
+  boundMs(sharers, sharer, now) < Number.POSITIVE_INFINITY
 
 /** Whether a request may begin at once as far as its organization's share goes. */
 export function hasRoom(sharers: Sharers, sharer: Sharer, lane: LaneState, now: number): boolean {
-  if (sharer.id === '' || !areSeveral(sharers, now)) return true
+  const mayMs = boundMs(sharers, sharer, now)
+  if (mayMs === Number.POSITIVE_INFINITY) return true
   if (sharer.waiting > 0 || rests(sharer, lane, now)) return false
-  return fits(sharer, lane, expectedMs(sharers, sharer))
+  return fits(sharer, lane, mayMs - expectedMs(sharers, sharer))
 }
 
 /**
@@ -117,17 +130,17 @@ export function hasRoom(sharers: Sharers, sharer: Sharer, lane: LaneState, now: 
  */
 export function nextOf(sharers: Sharers, now: number, open: (lane: LaneState) => boolean): Next | null {
   const { lanes, backlogged } = sharers
-  const isBounded = areSeveral(sharers, now)
-  const workMs = isBounded ? backlogged.reduce((sum, sharer) => sum + expectedMs(sharers, sharer), 0) : 0
+  const workMs = backlogged.reduce((sum, sharer) => sum + expectedMs(sharers, sharer), 0)
   let next: Next | null = null
   let leastMs = Number.POSITIVE_INFINITY
   for (const sharer of backlogged) {
     const spentMs = sharer.spentMs + expectedMs(sharers, sharer)
     if (spentMs >= leastMs) continue
-    const bounded = isBounded && sharer.id !== ''
+    const mayMs = boundMs(sharers, sharer, now)
+    const isAlone = mayMs === Number.POSITIVE_INFINITY
     const waits = (lane: LaneState) => (sharer.queues[lane.priority]?.length ?? 0) > 0 && open(lane)
-    const lane = lanes.find((one) => waits(one) && !(bounded && rests(sharer, one, now)))
-    if (lane === undefined || (bounded && !fits(sharer, lane, workMs))) continue
+    const lane = lanes.find((one) => waits(one) && (isAlone || !rests(sharer, one, now)))
+    if (lane === undefined || !fits(sharer, lane, mayMs - workMs)) continue
     next = { sharer, lane }
     leastMs = spentMs
   }
@@ -142,20 +155,21 @@ export function began(sharers: Sharers, sharer: Sharer, { priority }: LaneState)
   sharer.atOnceOf[priority] = (sharer.atOnceOf[priority] ?? 0) + 1
 }
 
-/** A request, or a slice, ends after `tookMs`; null: it did no work. True: its organization rests now for as long. */
-export function ended(sharers: Sharers, sharer: Sharer, lane: LaneState, work: Work): boolean {
+/** A request, or a slice, ends after `tookMs`; null: it did no work. Returns the time for which its organization rests, ms. */
+export function ended(sharers: Sharers, sharer: Sharer, lane: LaneState, work: Work): number {
   const { priority } = lane
   const { tookMs, now } = work
   sharer.atOnce -= 1
   sharer.atOnceOf[priority] = (sharer.atOnceOf[priority] ?? 1) - 1
-  if (tookMs === null) return false
+  if (tookMs === null) return 0
   sharer.spentMs += tookMs
   const usualMs = usualOf(sharer, lane)
   sharer.tookMs[priority] = usualMs + (tookMs - usualMs) * NEW_WEIGHT
   lane.tookMs += (tookMs - lane.tookMs) * NEW_WEIGHT
-  if (!lane.rests || sharer.id === '' || !areSeveral(sharers, now)) return false
-  sharer.restsUntil = now + tookMs
-  return true
+  if (!lane.rests) return 0
+  const restMs = (tookMs * SHARE_MS) / boundMs(sharers, sharer, now)
+  sharer.restsUntil = now + restMs
+  return restMs
 }
 
 interface Work {
@@ -192,8 +206,8 @@ export function takeSeen(sharers: Sharers): string[] {
 const rests = ({ restsUntil }: Sharer, lane: LaneState, now: number): boolean => lane.rests && now < restsUntil
 
 /** Whether one more request stays within the bound on work in progress. One request of an organization always does. */
-const fits = (sharer: Sharer, lane: LaneState, workMs: number): boolean =>
-  sharer.atOnce === 0 || workMs + usualOf(sharer, lane) <= SHARE_MS
+const fits = (sharer: Sharer, lane: LaneState, roomMs: number): boolean =>
+  sharer.atOnce === 0 || usualOf(sharer, lane) <= roomMs
 
 const usualOf = ({ tookMs }: Sharer, { priority, tookMs: ofLane }: LaneState): number => tookMs[priority] ?? ofLane
 

@@ -178,7 +178,7 @@ const openCourier = ({ config, stores }: Needs): Courier =>
   })
 
 /** The processes of a machine tell each other which organizations they see, once in this time while they see some. */
-const TELL_MS = 500
+const TELL_MS = 200
 
 /** The admission. While requests are in progress, a timer calls `look` and measures the delay of the event loop. */
 function openAdmission(

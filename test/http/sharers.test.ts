@@ -48,13 +48,12 @@ describe('an organization that is alone', () => {
     expect(begunBy(watched().one, 'a', 0)).toBe(64)
   })
 
-  it('may use every slot again once the others have been gone for ten seconds', () => {
+  it('may use more slots the longer the others are gone, and every slot after ten seconds', () => {
     const { one } = watched()
     one.enter('verify', 'b', 0)
     one.leave('verify', 'b', 10, 0)
-    expect(begunBy(one, 'a', GONE_MS - 2)).toBeLessThan(64)
-    expect(begunBy(one, 'a', GONE_MS)).toBeGreaterThan(0)
-    expect(one.enter('verify', 'a', GONE_MS)).toBe(false)
+    expect([0, 1000, 4000, GONE_MS - 2].map((now) => begunBy(one, 'a', now))).toEqual([1, 1, 4, 7])
+    expect(begunBy(one, 'a', GONE_MS)).toBe(51)
   })
 
   it('gets all slots for its waiting requests when the others have gone', async () => {
@@ -152,6 +151,7 @@ describe('several organizations', () => {
     const { one, outcomes, comes } = watched()
     comes({ from: 'b' })
     for (const name of ['first', 'second']) comes({ from: 'a', name })
+    one.noteElsewhere(['b', 'a'], 1999)
     one.look(2000)
     await settled()
     expect(outcomes).toEqual(['b', 'first'])
@@ -160,6 +160,16 @@ describe('several organizations', () => {
     expect(outcomes).toEqual(['b', 'first', 'second overloaded'])
     comes({ from: 'b', name: 'b again', now: 2001 })
     expect(one.waiting() + outcomes.length).toBe(4)
+  })
+
+  it('are bounded by the latest request of another one, whenever their own waiting requests came', async () => {
+    const { one, outcomes, comes } = watched()
+    comes({ from: 'b' })
+    for (let n = 0; n < 9; n++) comes({ from: 'a' })
+    comes({ from: 'b', now: 5000 })
+    one.leave('verify', 'a', 10, 5000)
+    await settled()
+    expect([outcomes, one.waiting()]).toEqual([['b', 'a', 'b', 'a'], 7])
   })
 
   it('know each other across the processes of a machine', () => {
@@ -212,8 +222,9 @@ describe('a request in slices', () => {
     one.enter('dashboard', 'a', 0)
     one.leave('dashboard', 'a', 10, 0)
     expect(restsMs).toEqual([])
-    comes({ from: 'b' })
     one.enter('dashboard', 'a', 0)
+    comes({ from: 'b' })
+    one.noteElsewhere(['b', 'a'], 30)
     one.leave('dashboard', 'a', 30, 30)
     comes({ lane: 'dashboard', from: 'a', name: 'read', now: 30 })
     comes({ lane: 'verify', from: 'a', name: 'verify', now: 30 })
