@@ -92,15 +92,16 @@ try {
     'users by reference': () => directory.page(O, EVERYBODY, { ...newest, sort: 'user_ref', descending: false }),
     'users-refs': () => directory.search(O, '12', 20),
     'users-growth': () => directory.growth(O, window, 'day'),
-    'authentications, first page with count': () => Promise.all([log.page(O, all, page), series.total(O, window)]),
-    'authentications, page 2,000': () => log.page(O, all, { skip: 100_000, limit: 50 }),
-    'authentications, blocked only': () => log.page(O, { ...all, action: 'block' }, page),
-    'authentications, bots only': () => log.page(O, { ...all, reason: 'detection-bot' }, page),
-    'authentications of one application': () => log.page(O, { ...all, application: 'app-1' }, page),
-    'authentications of an absent application': () => log.page(O, { ...all, application: 'none' }, page),
+    'authentications, first page with count': () =>
+      Promise.all([log.page(O, all, page, null), series.total(O, window)]),
+    'authentications, page 2,000': () => log.page(O, all, { skip: 100_000, limit: 50 }, null),
+    'authentications, blocked only': () => log.page(O, { ...all, action: 'block' }, page, null),
+    'authentications, bots only': () => log.page(O, { ...all, reason: 'detection-bot' }, page, null),
+    'authentications of one application': () => log.page(O, { ...all, application: 'app-1' }, page, null),
+    'authentications of an absent application': () => log.page(O, { ...all, application: 'none' }, page, null),
     'authentications of one user, with count': () => {
       const one = { ...all, userRef: 'user-42@example.com' }
-      return Promise.all([log.page(O, one, page), log.count(O, one)])
+      return Promise.all([log.page(O, one, page, null), log.count(O, one)])
     },
     'authentications-history, by hour': () => series.attempts(O, window, 'hour'),
     'daily usages': () => series.attempts(O, window, 'day'),

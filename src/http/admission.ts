@@ -1,27 +1,51 @@
 import { Refusal } from '../domain/refusal.js'
 import { createLanes, type LaneState, WAITING_MAX } from './lanes.js'
 import type { Lane } from './route.js'
+import {
+  arrived,
+  began,
+  createSharers,
+  dequeue,
+  ended,
+  enqueue,
+  hasRoom,
+  isBounded,
+  nextOf,
+  note,
+  type Sharer,
+  type Sharers,
+  sharerOf,
+  takeSeen,
+} from './sharers.js'
 
-/** Decides which requests begin, wait or are shed. Times are those of `performance.now()`. */
+/** Decides which requests begin, wait or are shed. Times are those of `performance.now()`; `organization` is empty without a key. */
 export interface Admission {
   /**
-   * Throws `overloaded`, or `rate-limited` for the lane of codes, if a request of this lane would be shed. Called as soon as
-   * the head is parsed, so that the body of a shed request is not read.
+   * Throws `overloaded`, or `rate-limited` for the lane of codes, if a request would be shed. Called as soon as its key is
+   * checked, so that the body of a shed request is not awaited.
    */
-  refuseFull(lane: Lane, now: number): void
+  refuseFull(lane: Lane, organization: string, now: number): void
   /** True: the request has begun and counts as concurrent. False: it may `wait`. */
-  enter(lane: Lane): boolean
+  enter(lane: Lane, organization: string, now: number): boolean
   /** Resolves once the request has begun; rejects as `refuseFull` throws. */
-  wait(lane: Lane, now: number): Promise<void>
-  /** Ends a request that had begun; the next one begins. `tookMs` null: its client had gone before it did any work. */
-  leave(lane: Lane, tookMs: number | null): void
+  wait(lane: Lane, organization: string, now: number): Promise<void>
+  /** Ends a slice of a request that had begun. Null: the next slice has begun. Otherwise resolves once it has: it is never shed. */
+  turn(lane: Lane, organization: string, tookMs: number, now: number): Promise<void> | null
+  /** Ends a request, or its last slice; the next one begins. `tookMs` null: its client had gone before it did any work. */
+  leave(lane: Lane, organization: string, tookMs: number | null, now: number): void
   /**
    * Called every `LOOK_MS`: sheds requests that have waited too long and measures how late the event loop is. False while the
    * process is idle; the calls may then stop until the next `onWork`.
    */
   look(now: number): boolean
+  /** Called when an organization has rested: begins waiting requests. */
+  resume(now: number): void
   /** Number of waiting requests. */
   waiting(): number
+  /** The organizations seen since the last call, for `noteElsewhere` of the other processes of the machine. */
+  seen(): string[]
+  /** Notes organizations that another process has seen. */
+  noteElsewhere(organizations: readonly string[], now: number): void
 }
 
 interface AdmissionLimits {
@@ -31,8 +55,12 @@ interface AdmissionLimits {
   readonly waitMs: number
   /** Called for each shed request. */
   readonly onRefused?: (lane: Lane) => void
+  /** Called for each request that waits because its organization has its share, and others are present. */
+  readonly onHeld?: (lane: Lane) => void
   /** Called when the first request after an idle period begins. */
   readonly onWork?: () => void
+  /** Called when an organization rests: `resume` is due after this time. */
+  readonly onRest?: (ms: number) => void
 }
 
 /**
@@ -44,17 +72,18 @@ const STRAINED_MS = 2000
 const STRAINED_SHARE = 1 / 40
 /** Weight of a look in its moving average. */
 const LOOK_WEIGHT = 1 / 8
-/** Weight of a request in the average duration of its lane. */
-const NEW_WEIGHT = 1 / 16
 /** Largest `Retry-After`: the load may have changed by then. */
 const RETRY_MAX_S = 5
 export const LOOK_MS = 50
 
 interface State {
   readonly lanes: readonly LaneState[]
+  readonly sharers: Sharers
   readonly atOnceMax: number
   readonly onRefused: (lane: Lane) => void
+  readonly onHeld: (lane: Lane) => void
   readonly onWork: () => void
+  readonly onRest: (ms: number) => void
   atOnce: number
   waiting: number
   /** Moving average of the event loop's delay, ms. */
@@ -69,22 +98,30 @@ interface State {
 /**
  * Runs as many requests concurrently as give the process its full throughput, the most important first. Sheds a request at
  * once if it would wait too long, judged by the queue ahead, the duration of its requests and the event loop's delay. Half of
- * `atOnce` may always wait: slots would stay empty until the next event-loop iteration otherwise. A request that may begin
- * costs a few comparisons: no timer, no promise, no allocation.
+ * `atOnce` may always wait: slots would stay empty until the next event-loop iteration otherwise. While several organizations
+ * are present, a request beyond its organization's share waits whatever slots are free, and is shed by the time it waited: one
+ * organization cannot make others late, nor fill the queue for them. A request that may begin costs a few comparisons and two
+ * look-ups: no timer, no promise, no allocation.
  */
 export function createAdmission({
   atOnce: atOnceMax,
   waitMs,
   onRefused = () => {},
+  onHeld = () => {},
   onWork = () => {},
+  onRest = () => {},
 }: AdmissionLimits): Admission {
   const lanes = createLanes(atOnceMax, waitMs)
+  const sharers = createSharers(lanes)
   const byName = new Map(lanes.map((state) => [state.lane, state]))
   const state: State = {
     lanes,
+    sharers,
     atOnceMax,
     onRefused,
+    onHeld,
     onWork,
+    onRest,
     atOnce: 0,
     waiting: 0,
     lateMs: 0,
@@ -95,33 +132,44 @@ export function createAdmission({
   // Sound: there is one for each lane.
   const laneOf = (lane: Lane): LaneState => byName.get(lane) as LaneState
   return {
-    refuseFull(lane, now) {
-      const refusal = refusalFor(state, laneOf(lane), now)
+    refuseFull(lane, organization, now) {
+      const refusal = refusalFor(state, laneOf(lane), arrived(sharers, organization, now), now)
       if (refusal !== null) throw refusal
     },
-    enter(lane) {
-      const own = laneOf(lane)
-      if (!isFree(state, own)) return false
-      occupy(state, own)
+    enter(lane, organization, now) {
+      const [own, sharer] = [laneOf(lane), arrived(sharers, organization, now)]
+      if (!isFree(state, own) || !hasRoom(sharers, sharer, own, now)) return false
+      occupy(state, own, sharer)
       return true
     },
-    async wait(lane, now) {
-      const own = laneOf(lane)
-      const refusal = refusalFor(state, own, now)
+    async wait(lane, organization, now) {
+      const [own, sharer] = [laneOf(lane), arrived(sharers, organization, now)]
+      const refusal = refusalFor(state, own, sharer, now)
       if (refusal !== null) throw refusal
-      if (state.waiting >= WAITING_MAX) shedLeastImportant(state)
-      state.waiting += 1
-      await new Promise<void>((begin, refuse) => own.queue.push({ since: now, begin, refuse }))
+      if (state.waiting >= WAITING_MAX) shedFor(state, own, sharer)
+      if (isFree(state, own)) onHeld(lane)
+      await queued(state, own, sharer, { since: now, now })
     },
-    leave(lane, tookMs) {
-      const own = laneOf(lane)
-      state.atOnce -= 1
-      own.atOnce -= 1
-      if (tookMs !== null) own.tookMs += (tookMs - own.tookMs) * NEW_WEIGHT
-      if (state.waiting > 0) beginNext(state)
+    turn(lane, organization, tookMs, now) {
+      const [own, sharer] = [laneOf(lane), sharerOf(sharers, organization)]
+      vacate(state, own, sharer, { tookMs, now })
+      if (state.waiting === 0 && hasRoom(sharers, sharer, own, now)) {
+        occupy(state, own, sharer)
+        return null
+      }
+      return queued(state, own, sharer, { since: Number.POSITIVE_INFINITY, now })
+    },
+    leave(lane, organization, tookMs, now) {
+      vacate(state, laneOf(lane), sharerOf(sharers, organization), { tookMs, now })
+      if (state.waiting > 0) beginNext(state, now)
     },
     look: (now) => look(state, now),
+    resume: (now) => beginNext(state, now),
     waiting: () => state.waiting,
+    seen: () => takeSeen(sharers),
+    noteElsewhere(organizations, now) {
+      for (const organization of organizations) note(sharers, organization, now)
+    },
   }
 }
 
@@ -131,37 +179,66 @@ const isFree = (state: State, own: LaneState): boolean => state.atOnce < state.a
 const waitsForOwnLane = (state: State, own: LaneState): boolean =>
   own.atOnceMax < state.atOnceMax && own.atOnce >= own.atOnceMax
 
-function occupy(state: State, own: LaneState): void {
-  if (state.idle) {
-    state.idle = false
-    state.onWork()
-  }
+function wake(state: State): void {
+  if (!state.idle) return
+  state.idle = false
+  state.onWork()
+}
+
+function occupy(state: State, own: LaneState, sharer: Sharer): void {
+  wake(state)
   state.atOnce += 1
   own.atOnce += 1
+  began(state.sharers, sharer, own)
+}
+
+function vacate(state: State, own: LaneState, sharer: Sharer, work: Parameters<typeof ended>[3]): void {
+  state.atOnce -= 1
+  own.atOnce -= 1
+  const restMs = ended(state.sharers, sharer, own, work)
+  if (restMs > 0) state.onRest(restMs)
+}
+
+/** Waits for a slot: another request of the organization, such as one that rests, may be less important. */
+function queued(state: State, own: LaneState, sharer: Sharer, times: { since: number; now: number }): Promise<void> {
+  return new Promise((begin, refuse) => {
+    wake(state)
+    state.waiting += 1
+    enqueue(state.sharers, sharer, own, { since: times.since, begin, refuse })
+    beginNext(state, times.now)
+  })
 }
 
 /** The refusal of a request that may neither begin nor wait; null if it may. */
-function refusalFor(state: State, own: LaneState, now: number): Refusal | null {
+function refusalFor(state: State, own: LaneState, sharer: Sharer, now: number): Refusal | null {
+  const { sharers } = state
+  if (isFree(state, own) && hasRoom(sharers, sharer, own, now)) return null
+  if (state.waiting >= WAITING_MAX && crowdedBy(state, own, sharer) === null)
+    return overloaded(state, own.lane, own.patienceMs)
+  if (!isBounded(sharers, sharer, now)) return refusalAlone(state, own, now)
+  const waiting = sharer.queues[own.priority]?.length ?? 0
+  return waiting >= own.waitingMax ? overloaded(state, own.lane, own.patienceMs) : null
+}
+
+/** The refusal of a request that has only requests of its own organization ahead of it. */
+function refusalAlone(state: State, own: LaneState, now: number): Refusal | null {
   if (isFree(state, own)) return null
   const { atOnceMax, lateMs } = state
-  const ownWaitMs = lateMs + ((own.queue.length + 1) * own.tookMs) / own.atOnceMax
+  const ownWaitMs = lateMs + ((own.waiting + 1) * own.tookMs) / own.atOnceMax
   const ahead = aheadOf(state, own)
   const waitMs = state.atOnce < atOnceMax ? 0 : lateMs + (ahead.workMs + own.tookMs) / atOnceMax
   const since = strainCountsSince(state, now)
   const isBehindStrain = isStrainedSince(state, own.priority - 1, since)
   const isFull =
-    own.queue.length >= own.waitingMax ||
-    (own.queue.length >= own.atOnceMax / 2 && ownWaitMs > own.ownPatienceMs * (own.fullAt > since ? STRAINED_SHARE : 1))
+    own.waiting >= own.waitingMax ||
+    (own.waiting >= own.atOnceMax / 2 && ownWaitMs > own.ownPatienceMs * (own.fullAt > since ? STRAINED_SHARE : 1))
   const isStrained =
     (isBehindStrain || ahead.count >= atOnceMax / 2) &&
     waitMs > own.patienceMs * (isBehindStrain || own.strainedAt > since ? STRAINED_SHARE : 1)
   if (isFull) own.fullAt = now
   // A lane that may use every slot is full only if the process is.
   if (isStrained || (isFull && own.atOnceMax === atOnceMax)) own.strainedAt = now
-  const isCrowded =
-    state.waiting >= WAITING_MAX &&
-    !state.lanes.some(({ priority, queue }) => priority > own.priority && queue.length > 0)
-  return isFull || isStrained || isCrowded ? overloaded(state, own.lane, Math.max(ownWaitMs, waitMs)) : null
+  return isFull || isStrained ? overloaded(state, own.lane, Math.max(ownWaitMs, waitMs)) : null
 }
 
 /** Waiting requests of this lane and more important ones, without those that wait for their own lane. */
@@ -170,8 +247,8 @@ function aheadOf(state: State, own: LaneState): { readonly count: number; readon
   for (let priority = 0; priority <= own.priority; priority++) {
     const other = state.lanes[priority] as LaneState // Sound: a priority is an index of `lanes`.
     if (other !== own && waitsForOwnLane(state, other)) continue
-    count += other.queue.length
-    workMs += other.queue.length * other.tookMs
+    count += other.waiting
+    workMs += other.waiting * other.tookMs
   }
   return { count, workMs }
 }
@@ -184,29 +261,50 @@ function isStrainedSince({ lanes }: State, last: number, since: number): boolean
 
 const strainCountsSince = ({ busyShare }: State, now: number): number => (busyShare > 1 / 2 ? now - STRAINED_MS : now)
 
-/** Sheds the youngest waiting request of the least important lane. */
-function shedLeastImportant(state: State): void {
-  const last = state.lanes.findLast(({ queue }) => queue.length > 0)
-  const shed = last?.queue.pop()
-  if (last === undefined || shed === undefined) return
-  state.waiting -= 1
-  shed.refuse(overloaded(state, last.lane, last.patienceMs))
+/**
+ * The organization of which a waiting request is shed for another one, because the queue is full: that with most of them. It
+ * may be the own one, if that has a less important request. Null: the new request is shed.
+ */
+function crowdedBy({ sharers, lanes }: State, own: LaneState, sharer: Sharer): Sharer | null {
+  const most = sharers.backlogged.reduce((a, b) => (b.waiting > a.waiting ? b : a), sharer)
+  if (most !== sharer) return most
+  return lanes.some(({ priority }) => priority > own.priority && sheddable(sharer, priority) >= 0) ? sharer : null
 }
 
-function beginNext(state: State): void {
-  for (const own of state.lanes) {
-    while (isFree(state, own)) {
-      const next = own.queue.shift()
-      if (next === undefined) break
-      state.waiting -= 1
-      occupy(state, own)
-      next.begin()
-    }
+/** Index of the youngest waiting request of a lane that has not begun, or -1. */
+function sheddable({ queues }: Sharer, priority: number): number {
+  const own = queues[priority] ?? []
+  return (own.at(-1)?.since ?? Number.POSITIVE_INFINITY) === Number.POSITIVE_INFINITY ? -1 : own.length - 1
+}
+
+/** Sheds the youngest waiting request of the least important lane. */
+function shedFor(state: State, own: LaneState, sharer: Sharer): void {
+  const from = crowdedBy(state, own, sharer)
+  const lane = state.lanes.findLast(({ priority }) => from !== null && sheddable(from, priority) >= 0)
+  if (from === null || lane === undefined) return
+  shed(state, from, lane, sheddable(from, lane.priority))
+}
+
+/** Sheds the waiting request at an index of the queue. */
+function shed(state: State, sharer: Sharer, lane: LaneState, index: number): void {
+  state.waiting -= 1
+  dequeue(state.sharers, sharer, lane, index)?.refuse(overloaded(state, lane.lane, lane.patienceMs))
+}
+
+function beginNext(state: State, now: number): void {
+  while (state.waiting > 0 && state.atOnce < state.atOnceMax) {
+    const next = nextOf(state.sharers, now, (lane) => isFree(state, lane))
+    if (next === null) return
+    const { sharer, lane } = next
+    state.waiting -= 1
+    const waiter = dequeue(state.sharers, sharer, lane, 0)
+    occupy(state, lane, sharer)
+    waiter?.begin()
   }
 }
 
 function look(state: State, now: number): boolean {
-  if (state.atOnce === 0) {
+  if (state.atOnce === 0 && state.waiting === 0) {
     state.idle = true
     state.lateMs = 0
     state.busyShare = 0
@@ -217,16 +315,22 @@ function look(state: State, now: number): boolean {
   state.lookedAt = now
   state.busyShare += (Number(state.atOnce >= state.atOnceMax) - state.busyShare) * LOOK_WEIGHT
   if (state.waiting > 0) shedOverdue(state, now)
+  beginNext(state, now)
   return true
 }
 
 function shedOverdue(state: State, now: number): void {
   for (const own of state.lanes) {
+    if (own.waiting === 0) continue
     const patienceMs = patienceOf(state, own, now)
-    while (now - (own.queue[0]?.since ?? now) > patienceMs) {
-      own.strainedAt = now
-      state.waiting -= 1
-      own.queue.shift()?.refuse(overloaded(state, own.lane, own.patienceMs))
+    for (const sharer of state.sharers.backlogged) {
+      const bounded = isBounded(state.sharers, sharer, now)
+      const maxMs = bounded ? own.ownPatienceMs : patienceMs
+      const overdue = () => sharer.queues[own.priority]?.findIndex(({ since }) => now - since > maxMs) ?? -1
+      for (let index = overdue(); index >= 0; index = overdue()) {
+        if (!bounded) own.strainedAt = now
+        shed(state, sharer, own, index)
+      }
     }
   }
 }

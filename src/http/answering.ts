@@ -5,7 +5,7 @@ import { deprecationHeaders } from './deprecation.js'
 import { refusalJson, replyJson } from './envelope.js'
 import { createInFlight } from './in-flight.js'
 import { retryAfterS, type WireRefusal, wireRefusals } from './refusals.js'
-import { endsConnection, labelsOf, type RequestContext } from './request-context.js'
+import { endsConnection, labelsOf, organizationOf, type RequestContext } from './request-context.js'
 import type { Reply } from './route.js'
 import type { ServerNeeds } from './server-types.js'
 
@@ -146,7 +146,13 @@ export function createAnswering<S>(
     context.answered = true
     context.intake?.end('aborted')
     const now = performance.now()
-    if (context.atWork !== null) admission?.leave(context.atWork, context.begunAt === 0 ? null : now - context.begunAt)
+    if (context.atWork !== null)
+      admission?.leave(
+        context.atWork,
+        organizationOf(context),
+        context.begunAt === 0 ? null : now - context.begunAt,
+        now,
+      )
     logAnswer(context, status, now)
     ended(context)
   }

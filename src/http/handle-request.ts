@@ -5,7 +5,6 @@ import { framingOf } from './intake/request-head.js'
 import { segmentsOf } from './intake/request-line.js'
 import { allowOf, deprecatedCallOf, type Place } from './place.js'
 import type { RequestContext } from './request-context.js'
-import type { Route } from './route.js'
 import { callPlain, callRoute } from './route-call.js'
 import type { ServerState } from './server-state.js'
 
@@ -27,7 +26,8 @@ export async function handleRequest<S>(
       if (place.kind !== 'request-malformed') await refuseStranger(server, context, url)
       throw place
     }
-    if (place.kind === 'route') refuseAtOnce(server, context, place.route)
+    if (place.kind === 'route' && place.route.needsKey && place.route.whileDegraded !== true)
+      refuseWhileDegraded(server.needs)
     attachBody(server, context, place)
     if (place.kind === 'plain') await callPlain(server, context, place.endpoint)
     else await callRoute(server, context, place.api, place.route)
@@ -78,12 +78,6 @@ async function refuseStranger<S>({ needs }: ServerState<S>, context: RequestCont
   if (api === undefined) return
   refuseWhileDegraded(needs)
   admitCaller(context, api, null, await holderOf(needs, context))
-}
-
-/** Refuses before the body is read and before the key is looked up. */
-function refuseAtOnce<S>({ needs }: ServerState<S>, context: RequestContext<S>, route: Route<S>): void {
-  if (route.needsKey && route.whileDegraded !== true) refuseWhileDegraded(needs)
-  if (route.lane !== null) needs.admission?.refuseFull(route.lane, context.startedAt)
 }
 
 function attachBody<S>(server: ServerState<S>, context: RequestContext<S>, { maxBytes }: Place<S>): void {

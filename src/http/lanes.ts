@@ -11,6 +11,11 @@ interface Rule {
   readonly ownPatience: number
   /** Most requests of the lane that wait; `WAITING_MAX` unless given. */
   readonly waitingMax?: number
+  /**
+   * Its requests keep a processor of the database or of this process busy from begin to end. So an organization rests after
+   * each for as long as it took, or less if requests of others are rare.
+   */
+  readonly rests?: true
 }
 
 /**
@@ -24,8 +29,8 @@ const RULES: Readonly<Record<Lane, Rule>> = {
   enroll: { share: 3 / 4, patience: 0.6, ownPatience: 2 },
   core: { share: 1 / 2, patience: 0.5, ownPatience: 2 },
   page: { share: 1 / 4, patience: 0.5, ownPatience: 2 },
-  dashboard: { share: 1 / 5, patience: 0.4, ownPatience: 5 },
-  batch: { share: 1 / 8, patience: 0.2, ownPatience: 10 },
+  dashboard: { share: 1 / 5, patience: 0.4, ownPatience: 5, rests: true },
+  batch: { share: 1 / 8, patience: 0.2, ownPatience: 10, rests: true },
 }
 
 /** Waiting requests hold their bodies: 128 MiB if each body has the largest size. */
@@ -33,7 +38,8 @@ export const WAITING_MAX = 256
 /** Assumed duration of a lane's requests before the first one has ended. */
 const FIRST_GUESS_MS = 2
 
-interface Waiter {
+export interface Waiter {
+  /** When it began to wait; infinite for the next slice of a request, which waits as long as it must. */
   readonly since: number
   readonly begin: () => void
   readonly refuse: (refusal: Refusal) => void
@@ -47,10 +53,12 @@ export interface LaneState {
   readonly patienceMs: number
   readonly ownPatienceMs: number
   readonly waitingMax: number
+  readonly rests: boolean
   atOnce: number
   /** Moving average of the duration of its requests, ms. */
   tookMs: number
-  readonly queue: Waiter[]
+  /** Number of waiting requests. */
+  waiting: number
   /** When a request of the lane was last shed because the process was full. */
   strainedAt: number
   /** When a request of the lane was last shed because the lane was full. */
@@ -60,7 +68,7 @@ export interface LaneState {
 /** The lanes, the most important first. */
 export const createLanes = (atOnceMax: number, waitMs: number): readonly LaneState[] =>
   LANES.map((lane, priority): LaneState => {
-    const { share, patience, ownPatience, waitingMax = WAITING_MAX } = RULES[lane]
+    const { share, patience, ownPatience, waitingMax = WAITING_MAX, rests = false } = RULES[lane]
     return {
       lane,
       priority,
@@ -68,9 +76,10 @@ export const createLanes = (atOnceMax: number, waitMs: number): readonly LaneSta
       patienceMs: patience * waitMs,
       ownPatienceMs: ownPatience * waitMs,
       waitingMax,
+      rests,
       atOnce: 0,
       tookMs: FIRST_GUESS_MS,
-      queue: [],
+      waiting: 0,
       strainedAt: Number.NEGATIVE_INFINITY,
       fullAt: Number.NEGATIVE_INFINITY,
     }

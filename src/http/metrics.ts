@@ -36,6 +36,8 @@ export interface Metrics {
   readonly onAnswer: (answered: Answered) => void
   /** For the admission's `onRefused`. */
   readonly onRefused: (lane: Lane) => void
+  /** For the admission's `onHeld`. */
+  readonly onHeld: (lane: Lane) => void
   /** Notes the delay of the event loop at one look, ms. */
   readonly onLoopDelay: (delayMs: number) => void
 }
@@ -71,7 +73,7 @@ export function createMetrics(needs: MetricsNeeds): Metrics {
       sha256: needs.provider.sha256 ?? '',
     },
   )
-  const { shed, loopDelay } = loadMetrics(registry)
+  const { shed, held, loopDelay } = loadMetrics(registry)
   return {
     add(metrics) {
       for (const metric of metrics) registry.registerMetric(metric)
@@ -92,6 +94,7 @@ export function createMetrics(needs: MetricsNeeds): Metrics {
     },
     onAnswer: createRequestMetrics(registry),
     onRefused: (lane) => shed.inc({ lane }),
+    onHeld: (lane) => held.inc({ lane }),
     onLoopDelay: (delayMs) => loopDelay.observe(delayMs / 1000),
   }
 }
@@ -103,14 +106,23 @@ function loadMetrics(registry: Registry) {
     labelNames: ['lane'],
     registers: [registry],
   })
+  const held = new Counter({
+    name: 'keystride_http_requests_held_total',
+    help: 'Requests that waited because their organization had its share while others were present, by lane',
+    labelNames: ['lane'],
+    registers: [registry],
+  })
   const loopDelay = new Histogram({
     name: 'keystride_event_loop_delay_seconds',
     help: 'Delay of the event loop, measured twenty times a second while requests are at work',
     buckets: LOOP_BUCKETS_S,
     registers: [registry],
   })
-  for (const lane of LANES) shed.inc({ lane }, 0)
-  return { shed, loopDelay }
+  for (const lane of LANES) {
+    shed.inc({ lane }, 0)
+    held.inc({ lane }, 0)
+  }
+  return { shed, held, loopDelay }
 }
 
 /** The counters and histograms of the service, which keep their meaning when their process has ended. */

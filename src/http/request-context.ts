@@ -36,8 +36,9 @@ export interface RequestContext<S> extends Listed {
   intake: BodyIntake | null
   organizationId: string | null
   apiKeyId: string
-  /** The lane it occupies; null before it has begun, and if it needs none. */
+  /** The lane it occupies; null before it has begun, between two slices, and if it needs none. */
   atWork: Lane | null
+  /** When it, or its slice, began. */
   begunAt: number
   /** When the route's handler began; infinite before. */
   handledSince: number
@@ -55,6 +56,9 @@ export interface RequestContext<S> extends Listed {
   answered: boolean
   finished: boolean
 }
+
+/** The organization to which the request counts for admission; empty without a key. */
+export const organizationOf = <S>({ organizationId }: RequestContext<S>): string => organizationId ?? ''
 
 /** Whether the head announces a body. */
 export function hasBody(framing: BodyFraming): boolean {

@@ -7,7 +7,7 @@ import { checkMediaType } from './intake/request-head.js'
 import { queryOf, readableQueryOf } from './intake/request-line.js'
 import { bodyBytesMax, bodyTooLarge } from './place.js'
 import { bodyLate } from './refusals.js'
-import { hasBody, type RequestContext } from './request-context.js'
+import { hasBody, organizationOf, type RequestContext } from './request-context.js'
 import type { BodyRule, Lane, Reply, Route } from './route.js'
 import type { ServerState } from './server-state.js'
 import type { Api, PlainEndpoint } from './server-types.js'
@@ -24,6 +24,8 @@ export async function callRoute<S>(
 ): Promise<void> {
   const { needs } = server
   if (route.needsKey) admitCaller(context, api, route, await holderOf(needs, context))
+  // Only a known organization can have its share: one that floods must not get the requests of others refused.
+  if (route.lane !== null) needs.admission?.refuseFull(route.lane, organizationOf(context), context.startedAt)
   if (hasBody(context.framing)) checkMediaType(context.headers)
   // Body and admission are awaited here: a function that waits would cost each request a promise.
   if (context.intake?.ended() === null) await context.intake.whenEnded()
@@ -31,7 +33,7 @@ export async function callRoute<S>(
   if (bytes === null) return
   const lane = route.laneOfBody === undefined ? route.lane : route.laneOfBody(bytes)
   if (lane !== null) {
-    if (needs.admission?.enter(lane) === false) await needs.admission.wait(lane, performance.now())
+    if (!enters(server, context, lane)) await needs.admission?.wait(lane, organizationOf(context), performance.now())
     if (!begins(server, context, lane)) return
   }
   const { value: body, warnings } = bodyFor(route.body, bytes)
@@ -57,6 +59,7 @@ export async function callRoute<S>(
     headers: headers as never,
     body: body as never,
     services: needs.services,
+    turn: () => nextSlice(server, context),
   })
   server.answering.answer(context, withWarnings(reply, warnings))
 }
@@ -77,12 +80,12 @@ export async function callPlain<S>(
   }
   const { lane, whenOverloaded } = endpoint
   try {
-    if (lane !== undefined) needs.admission?.refuseFull(lane, context.startedAt)
+    if (lane !== undefined) needs.admission?.refuseFull(lane, organizationOf(context), context.startedAt)
     if (context.intake?.ended() === null) await context.intake.whenEnded()
     const bytes = bodyOf(server, context)
     if (bytes === null) return
     if (lane !== undefined) {
-      if (needs.admission?.enter(lane) === false) await needs.admission.wait(lane, performance.now())
+      if (!enters(server, context, lane)) await needs.admission?.wait(lane, organizationOf(context), performance.now())
       if (!begins(server, context, lane)) return
     }
     const given = await endpoint.handle({ ...request, body: bytes })
@@ -95,6 +98,9 @@ export async function callPlain<S>(
   }
 }
 
+const enters = <S>({ needs }: ServerState<S>, context: RequestContext<S>, lane: Lane): boolean =>
+  needs.admission?.enter(lane, organizationOf(context), performance.now()) ?? true
+
 /** Begins the work of an admitted request; false if the client has left. */
 function begins<S>({ needs, answering }: ServerState<S>, context: RequestContext<S>, lane: Lane): boolean {
   if (needs.admission === undefined) return true
@@ -105,6 +111,27 @@ function begins<S>({ needs, answering }: ServerState<S>, context: RequestContext
   }
   context.begunAt = performance.now()
   return true
+}
+
+/**
+ * Ends a slice of the request's work; resolves when the next may begin. Requests that arrived meanwhile are parsed first, and
+ * those of other organizations come first if this one has its share. Rejects if the request needs no more work.
+ */
+async function nextSlice<S>({ needs: { admission } }: ServerState<S>, context: RequestContext<S>): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve))
+  const lane = context.atWork
+  if (admission !== undefined && lane !== null) {
+    const now = performance.now()
+    const waiting = admission.turn(lane, organizationOf(context), now - context.begunAt, now)
+    if (waiting !== null) {
+      context.atWork = null
+      await waiting
+      if (context.finished) admission.leave(lane, organizationOf(context), null, performance.now())
+      else context.atWork = lane
+    }
+    context.begunAt = performance.now()
+  }
+  if (context.aborted || context.finished) throw new Refusal('degraded', 'nobody waits for this answer')
 }
 
 /** The received body, empty without one; null if the request has ended (client gone, body late). */

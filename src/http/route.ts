@@ -29,7 +29,12 @@ interface Exchange<P, Q, B, S, H = object> {
   readonly query: Q
   readonly body: B
   readonly services: S
+  /** Ends a slice of long work, and resolves when the next slice may begin. Rejects if the client has left. */
+  readonly turn: Turn
 }
+
+/** Called between two slices of long work, a few ms each: other requests and other organizations take their turn. */
+export type Turn = () => Promise<void>
 
 /** The server adds `timestamp`, `success` and `message`; `message` is `Done` unless the handler sets it. */
 export interface Reply {

@@ -18,6 +18,7 @@ export type FromFront =
   | { readonly kind: 'forgotten'; readonly id: number }
   | { readonly kind: 'spend-rate'; readonly id: number; readonly keyId: string; readonly spentMs: number }
   | { readonly kind: 'ask-processes'; readonly id: number }
+  | { readonly kind: 'organizations-seen'; readonly organizations: readonly string[] }
 
 /** Messages of a supervisor to its fronts. */
 export type ToFront =
@@ -30,6 +31,7 @@ export type ToFront =
   | { readonly kind: 'all-forgot'; readonly id: number }
   | { readonly kind: 'rate-spent'; readonly id: number; readonly aheadMs: number }
   | { readonly kind: 'processes'; readonly id: number; readonly processes: readonly FrontState[] }
+  | { readonly kind: 'organizations-elsewhere'; readonly id: number; readonly organizations: readonly string[] }
 
 /** A serving front, as its supervisor knows it. */
 export interface FrontState {
@@ -60,6 +62,10 @@ export interface Front {
   personErased(person: ErasedPerson): Promise<void>
   /** Every front that serves; null if the supervisor does not answer in time. */
   processes(): Promise<readonly FrontState[] | null>
+  /** Reports the organizations that this front has seen lately. */
+  organizationsSeen(organizations: readonly string[]): void
+  /** Calls `note` when another front has seen organizations. */
+  onOrganizationsSeen(note: (organizations: readonly string[]) => void): void
   /** Rate accounts of the API keys, shared by all fronts. */
   readonly rateAccounts: RateAccounts
   /** Calls `stop` when the supervisor has exited: no other process would stop this one. */
@@ -122,6 +128,12 @@ export function connectSupervisor(env: NodeJS.ProcessEnv): Front | null {
     async processes() {
       const found = await ask('processes', (id) => ({ kind: 'ask-processes', id }), PROCESSES_MS)
       return found === null ? null : found.processes
+    },
+    organizationsSeen: (organizations) => send({ kind: 'organizations-seen', organizations }),
+    onOrganizationsSeen(note) {
+      process.on('message', (message: ToFront) => {
+        if (message.kind === 'organizations-elsewhere') note(message.organizations)
+      })
     },
     rateAccounts: {
       async spend(_, keyId, spentMs) {

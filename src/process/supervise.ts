@@ -238,6 +238,12 @@ async function answerFront(
     const { id, keyId, spentMs } = message
     answer({ kind: 'rate-spent', id, aheadMs: await rates.spend('', keyId, spentMs) })
   }
+  if (message.kind === 'organizations-seen') {
+    const { organizations } = message
+    for (const other of fronts)
+      if (other !== child && other.connected)
+        other.send({ kind: 'organizations-elsewhere', id: 0, organizations } satisfies ToFront, () => {})
+  }
   if (message.kind === 'settings-changed') {
     const { organizationId } = message
     await forgetElsewhere(fronts, child, (id) => ({ kind: 'forget-settings', id, organizationId }))

@@ -26,7 +26,10 @@ export interface LoggedAttempt extends Authentication {
   readonly displayName: string | null
 }
 
-/** The part of a typing attempt that another policy needs to judge it again. */
+/** A listed attempt, without the sample of its typing pattern. */
+export type ListedAttempt = Omit<LoggedAttempt, 'sealed'>
+
+/** The part of a typing attempt that another policy needs to judge it again. Its facts are parsed at each access. */
 interface JudgedAttempt extends Pick<Authentication, 'id' | 'userRef' | 'recommendedAction'> {
   readonly facts: AttemptFacts
 }
@@ -51,8 +54,8 @@ interface TagCount {
 
 /** Recorded attempts, for the dashboard. */
 export interface AttemptLog {
-  /** Newest first. */
-  page(organizationId: string, filter: AttemptFilter, paging: Paging): Promise<LoggedAttempt[]>
+  /** Newest first, older than the attempt `before` (null: from the newest). */
+  page(organizationId: string, filter: AttemptFilter, paging: Paging, before: string | null): Promise<ListedAttempt[]>
   count(organizationId: string, filter: AttemptFilter): Promise<number>
   find(organizationId: string, id: string): Promise<LoggedAttempt | null>
   /** Typing attempts with their facts, newest first, older than the attempt `before` (null: from the newest). */

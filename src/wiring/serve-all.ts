@@ -95,7 +95,7 @@ export async function serveAll(given: Needs): Promise<Serving> {
   health.listen(outages.turn)
   const meter = createUsageMeter({ usage: stores.usage, now })
   const metrics = createMetrics({ version: version(), provider })
-  const { admission, stopLooking } = openAdmission(config, metrics)
+  const { admission, stopLooking } = openAdmission(config, metrics, front)
   const spendRate = createKeyRates({
     rate: config.keyRate,
     accounts: stores.rateAccounts ?? front?.rateAccounts ?? null,
@@ -177,23 +177,39 @@ const openCourier = ({ config, stores }: Needs): Courier =>
     fullRefPatterns: config.targets.fullRefPatterns,
   })
 
+/** The processes of a machine tell each other which organizations they see, once in this time while they see some. */
+const TELL_MS = 200
+
 /** The admission. While requests are in progress, a timer calls `look` and measures the delay of the event loop. */
-function openAdmission({ requestsAtOnce, queueMs }: Config, { onRefused, onLoopDelay }: Metrics) {
+function openAdmission(
+  { requestsAtOnce, queueMs }: Config,
+  { onRefused, onHeld, onLoopDelay }: Metrics,
+  front: Front | null,
+) {
   let looking: NodeJS.Timeout | undefined
+  let toldAt = Number.NEGATIVE_INFINITY
   const admission = createAdmission({
     atOnce: requestsAtOnce,
     waitMs: queueMs,
     onRefused,
+    onHeld,
+    onRest: (ms) => setTimeout(() => admission.resume(performance.now()), ms + 1).unref(),
     onWork: () => {
       let lookedAt = performance.now()
       looking = setInterval(() => {
         const at = performance.now()
         onLoopDelay(Math.max(0, at - lookedAt - LOOK_MS))
         lookedAt = at
-        if (!admission.look(at)) clearInterval(looking)
+        const working = admission.look(at)
+        if (!working) clearInterval(looking)
+        if (front === null || (working && at - toldAt < TELL_MS)) return
+        toldAt = at
+        const seen = admission.seen()
+        if (seen.length > 0) front.organizationsSeen(seen)
       }, LOOK_MS)
     },
   })
+  front?.onOrganizationsSeen((organizations) => admission.noteElsewhere(organizations, performance.now()))
   return { admission, stopLooking: () => clearInterval(looking) }
 }
 

@@ -394,7 +394,7 @@ async function refusedByServer({ refusals }: Recorder): Promise<void> {
   refusals.internal = await json(distressed.server.port, 'DELETE /core/words/any')
   distressed.degraded = 'degraded: PostgreSQL out of reach'
   refusals.degraded = await json(distressed.server.port, 'GET /core/users/ann')
-  admission.enter('verify')
+  admission.enter('verify', '', performance.now())
   const waits = json(full.server.port, 'GET /core/users/ann')
   await until(async () => admission.waiting() > 0)
   admission.look(performance.now() + 60_000)

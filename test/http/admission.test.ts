@@ -8,16 +8,19 @@ import type { PlainEndpoint } from '../../src/http/server-types.js'
 import { ask, type RawClient, rawClient, request } from '../harness/raw.js'
 import { goodKey, makeGate, type Running, start, stop } from './table.js'
 
+/** The organization of `goodKey`. */
+const ours = 'org-1'
+
 /** Fills every slot, and makes each lane's requests take this long on average. */
 function busy(atOnce: number, tookMs: number, waitMs = 1000): Admission {
   const one = createAdmission({ atOnce, waitMs })
   for (const lane of LANES) {
     for (let n = 0; n < 200; n++) {
-      one.enter(lane)
-      one.leave(lane, tookMs)
+      one.enter(lane, ours, 0)
+      one.leave(lane, ours, tookMs, 0)
     }
   }
-  for (let n = 0; n < atOnce; n++) expect(one.enter('verify')).toBe(true)
+  for (let n = 0; n < atOnce; n++) expect(one.enter('verify', ours, 0)).toBe(true)
   return one
 }
 
@@ -27,9 +30,9 @@ function recordOutcomes(one: Admission) {
   return {
     outcomes,
     async comes(lane: Lane, name: string = lane, now = 0): Promise<void> {
-      if (one.enter(lane)) outcomes.push(`${name} begins`)
+      if (one.enter(lane, ours, 0)) outcomes.push(`${name} begins`)
       else
-        one.wait(lane, now).then(
+        one.wait(lane, ours, now).then(
           () => outcomes.push(`${name} begins`),
           ({ kind }) => outcomes.push(`${name} ${kind}`),
         )
@@ -48,7 +51,7 @@ describe('admission', () => {
     // Only one slot is passed on: the request that gets it ends next.
     let ended: Lane = 'verify'
     for (const lane of LANES) {
-      one.leave(ended, 1)
+      one.leave(ended, ours, 1, 0)
       await settled()
       ended = lane
     }
@@ -59,7 +62,7 @@ describe('admission', () => {
     const one = createAdmission({ atOnce: 32, waitMs: 1000 })
     const held = (lane: Lane) => {
       let n = 0
-      while (one.enter(lane)) n += 1
+      while (one.enter(lane, ours, 0)) n += 1
       return n
     }
     expect([held('code'), held('dashboard'), held('batch')]).toEqual([8, 6, 4])
@@ -96,7 +99,7 @@ describe('admission', () => {
     }
     /** Begins and ends all waiting requests; the concurrency stays. */
     function drain(one: Admission, tookMs: number): void {
-      while (one.waiting() > 0) one.leave('verify', tookMs)
+      while (one.waiting() > 0) one.leave('verify', ours, tookMs, 0)
     }
     function lookBetween(one: Admission, from: number, to: number): void {
       for (let now = from; now <= to; now += LOOK_MS) one.look(now)
@@ -120,9 +123,9 @@ describe('admission', () => {
       expect(await room(one, 0)).toBeGreaterThan(30)
       drain(one, 100)
       lookBetween(one, 0, 1000)
-      one.leave('verify', 100)
+      one.leave('verify', ours, 100, 0)
       lookBetween(one, 1050, 1400)
-      one.enter('verify')
+      one.enter('verify', ours, 0)
       expect(await room(one, 1400)).toBeGreaterThan(30)
     })
   })
@@ -146,19 +149,19 @@ describe('admission', () => {
   it('refuses codes as too many codes, and no other request because of them', async () => {
     const one = createAdmission({ atOnce: 8, waitMs: 100 })
     for (let n = 0; n < 200; n++) {
-      one.enter('code')
-      one.leave('code', 40)
+      one.enter('code', ours, 0)
+      one.leave('code', ours, 40, 0)
     }
     const { outcomes, comes } = recordOutcomes(one)
     for (let n = 0; n < 10; n++) await comes('code')
     expect(outcomes).toContain('code rate-limited')
-    for (const lane of ['verify', 'core', 'bootstrap'] as const) expect(one.enter(lane)).toBe(true)
+    for (const lane of ['verify', 'core', 'bootstrap'] as const) expect(one.enter(lane, ours, 0)).toBe(true)
   })
 
   it('sheds requests that have waited too long', async () => {
     const refused: Lane[] = []
     const one = createAdmission({ atOnce: 1, waitMs: 20, onRefused: (lane) => refused.push(lane) })
-    expect(one.enter('verify')).toBe(true)
+    expect(one.enter('verify', ours, 0)).toBe(true)
     const { outcomes, comes } = recordOutcomes(one)
     await comes('verify', 'verify', 1000)
     one.look(1040)
@@ -194,13 +197,13 @@ describe('admission', () => {
     let heard = 0
     const one = createAdmission({ atOnce: 1, waitMs: 20, onWork: () => heard++ })
     expect(one.look(0)).toBe(false)
-    one.enter('verify')
+    one.enter('verify', ours, 0)
     expect([heard, one.look(50)]).toEqual([1, true])
-    one.leave('verify', 1)
-    one.enter('verify')
-    one.leave('verify', 1)
+    one.leave('verify', ours, 1, 0)
+    one.enter('verify', ours, 0)
+    one.leave('verify', ours, 1, 0)
     expect([heard, one.look(100)]).toEqual([1, false])
-    one.enter('verify')
+    one.enter('verify', ours, 0)
     expect(heard).toBe(2)
   })
 
@@ -211,7 +214,7 @@ describe('admission', () => {
     // Half of the limit may wait nevertheless.
     for (const name of ['first', 'second', 'third']) await comes('verify', name)
     expect(outcomes).toEqual(['third overloaded'])
-    one.leave('verify', 1)
+    one.leave('verify', ours, 1, 0)
     await settled()
     expect(outcomes).toEqual(['third overloaded', 'first begins'])
   })
@@ -263,8 +266,8 @@ describe('an overloaded server', () => {
     const runs = await send(text)
     await when(() => running.server.inFlight() === 1)
     for (let n = 0; n < 200; n++) {
-      one.leave(lane, 60_000)
-      one.enter(lane)
+      one.leave(lane, ours, 60_000, 0)
+      one.enter(lane, ours, 0)
     }
     const waits = await send(text)
     await when(() => one.waiting() === 1)
@@ -272,9 +275,9 @@ describe('an overloaded server', () => {
   }
   const refusals = () => running.lines.filter((line) => line.includes('"refused"'))
 
-  it('answers 503 with Retry-After before it reads a body or looks up the key, and still serves routes that need no slot', async () => {
+  it('answers 503 with Retry-After before a body has arrived, and still serves routes that need no slot', async () => {
     await overload('core', request('GET /core/held', [key]))
-    const client = await send(`PUT /core/words HTTP/1.1\r\nHost: x\r\napikey: nobody's\r\nContent-Length: 20\r\n\r\n`)
+    const client = await send(`PUT /core/words HTTP/1.1\r\nHost: x\r\n${key}\r\nContent-Length: 20\r\n\r\n`)
     const [refused] = await client.answers(1)
     expect([refused?.status, refused?.headers.get('retry-after')]).toEqual([503, '5'])
     expect(JSON.parse(refused?.text ?? '')).toMatchObject({ success: false, reason: 'api-failed' })

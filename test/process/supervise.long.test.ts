@@ -9,6 +9,7 @@ import { until } from '../harness/patience.js'
 
 const file = fileURLToPath(new URL('front-file.mjs', import.meta.url))
 const dying = fileURLToPath(new URL('front-file-dies.mjs', import.meta.url))
+const seeing = fileURLToPath(new URL('front-file-sees.mjs', import.meta.url))
 const erasing = fileURLToPath(new URL('front-file-erases.mjs', import.meta.url))
 const { execPath } = process
 /** Programs that cannot be spawned. The error of the first comes as an event, that of the second is thrown by `fork`. */
@@ -107,6 +108,17 @@ describe('a supervisor', () => {
     expect(times('forget-person')).toBe(16)
     process.off('warning', note)
     expect(warnings).toEqual([])
+    rmSync(folder, { recursive: true })
+  }, 60_000)
+
+  it('tells the other fronts which organizations one has seen', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'keystride-fronts-'))
+    const heard = join(folder, 'heard')
+    writeFileSync(heard, '')
+    const { counts } = await supervised(seeing, [heard])
+    await counts()
+    await until(async () => readFileSync(heard, 'utf8') !== '')
+    expect(readFileSync(heard, 'utf8')).toBe('front 1: one\n')
     rmSync(folder, { recursive: true })
   }, 60_000)
 

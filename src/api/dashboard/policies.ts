@@ -252,9 +252,10 @@ export const simulatePolicy = dashboardRoute({
   },
   replies: { 200: Simulated },
   refuses: ['nothing-found'],
-  async handle({ organizationId, params, body, services }) {
+  async handle({ organizationId, params, body, services, turn }) {
     const window = windowOf(body ?? {}, services.now())
-    return { status: 200, payload: simulatedOf(await services.policies.simulate(organizationId, params.id, window)) }
+    const found = await services.policies.simulate(organizationId, params.id, window, turn)
+    return { status: 200, payload: simulatedOf(found) }
   },
 })
 
@@ -276,9 +277,9 @@ export const simulateDraft = dashboardRoute({
   },
   replies: { 200: Simulated },
   refuses: ['validation-failed'],
-  async handle({ organizationId, body, services }) {
+  async handle({ organizationId, body, services, turn }) {
     const { policy } = contentOf(body.policy)
-    const found = await services.policies.simulateDraft(organizationId, policy, windowOf(body, services.now()))
+    const found = await services.policies.simulateDraft(organizationId, policy, windowOf(body, services.now()), turn)
     return { status: 200, payload: simulatedOf(found) }
   },
 })

@@ -98,7 +98,7 @@ export function indicatorsOf({
   confidenceBiometrics,
   method,
   nPatternsRefUsed,
-}: Authentication): IndicatorReading[] {
+}: Omit<Authentication, 'sealed'>): IndicatorReading[] {
   const typed = method === 'biometric'
   const one = (signal: string, value: number | null, computedOutcome: number | null): Signal => ({
     signal,

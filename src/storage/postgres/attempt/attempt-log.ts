@@ -1,10 +1,10 @@
 import type { RecommendedAction } from '../../../domain/verdict.js'
-import type { AttemptFilter, AttemptLog, KeptPattern, LoggedAttempt } from '../../attempt-log.js'
+import type { AttemptFilter, AttemptLog, KeptPattern, ListedAttempt, LoggedAttempt } from '../../attempt-log.js'
 import { within } from '../connection/attempts-within.js'
 import type { Database, Transaction } from '../connection/client.js'
 import { fromFactsText } from './facts-codec.js'
 import { attemptOfPattern } from './pattern-attempt.js'
-import { type AuthenticationRow, authenticationColumns, toAuthentication } from './record-codec.js'
+import { type AuthenticationRow, authenticationColumns, listedColumns, toAuthentication } from './record-codec.js'
 
 type LoggedRow = AuthenticationRow & { display_name: string | null }
 
@@ -22,15 +22,16 @@ interface PatternRow {
 /** Recorded attempts in PostgreSQL. Pages find their ids in the index alone and read only the rows they show. */
 export function postgresAttemptLog(database: Database): AttemptLog {
   return {
-    page: (organizationId, filter, { skip, limit }) =>
+    page: (organizationId, filter, { skip, limit }, before) =>
       database.scoped(organizationId, async (sql) => {
         const rows = await sql<LoggedRow[]>`
-          select ${authenticationColumns(sql)}, ${label(sql)} from keystride.authentication t
+          select ${listedColumns(sql)}, ${label(sql)} from keystride.authentication t
           where t.organization_id = ${organizationId} and t.id in (
             select id from keystride.authentication where ${filtered(sql, organizationId, filter)}
+              and ${older(sql, before)}
             order by id desc offset ${skip} limit ${limit})
           order by t.id desc`
-        return rows.map(toLogged)
+        return rows.map(toListed)
       }),
 
     count: (organizationId, filter) =>
@@ -55,13 +56,15 @@ export function postgresAttemptLog(database: Database): AttemptLog {
         >`
           select id, user_ref, recommended_action, facts from keystride.authentication
           where organization_id = ${organizationId} and ${within(sql, window)} and facts is not null
-            and ${before === null ? sql`true` : sql`id < ${before}`}
+            and ${older(sql, before)}
           order by id desc limit ${limit}`
         return rows.map(({ id, user_ref, recommended_action, facts }) => ({
           id,
           userRef: user_ref,
           recommendedAction: recommended_action,
-          facts: fromFactsText(facts),
+          get facts() {
+            return fromFactsText(facts)
+          },
         }))
       }),
 
@@ -107,6 +110,8 @@ export function postgresAttemptLog(database: Database): AttemptLog {
   }
 }
 
+const older = (sql: Transaction, before: string | null) => (before === null ? sql`true` : sql`id < ${before}`)
+
 /** Every attempt with a reason has an event, so the index of events finds it. */
 const filtered = (
   sql: Transaction,
@@ -129,6 +134,11 @@ const label = (sql: Transaction) => sql`
 
 const testedColumns = (sql: Transaction) => sql`
   pattern_id as id, 'tested' as kind, user_ref, member_ref, facts::json ->> 'mode' as mode, created_at, id as authentication_id, tags`
+
+function toListed(row: LoggedRow): ListedAttempt {
+  const { sealed: _, ...listed } = toLogged(row)
+  return listed
+}
 
 const toLogged = (row: LoggedRow): LoggedAttempt => ({ ...toAuthentication(row), displayName: row.display_name })
 

@@ -149,6 +149,10 @@ const selected = columns.map(([, { column }]) => column)
 /** The columns of an attempt, in a select. */
 export const authenticationColumns = (sql: Transaction) => sql(selected)
 
+/** The same for a list: no bytes of a sample, only whether there is one. */
+export const listedColumns = (sql: Transaction) =>
+  sql`${sql(selected.filter((column) => column !== 'sealed'))}, case when sealed is not null then ''::bytea end as sealed`
+
 export function toAuthentication(row: AuthenticationRow): Authentication {
   const fields = columns.map(([field, { column, read }]) => [field, read(row[column], row)])
   return Object.fromEntries(fields) as Authentication

@@ -33,8 +33,10 @@ export function postgresDirectory(database: Database): Directory {
             select m.account_id, ${memberColumns(sql)} from keystride.member m
             where m.organization_id = ${organizationId} and m.account_id = any (${ids}::uuid[]) and m.archived_at is null
             order by m.created_at, m.id`
+          const byAccount = new Map(accounts.map(({ account_id }) => [account_id, [] as MemberRow[]]))
+          for (const member of members) byAccount.get(member.account_id)?.push(member)
           return accounts.map((row): Roster => {
-            const own = members.filter(({ account_id }) => account_id === row.account_id)
+            const own = byAccount.get(row.account_id) ?? []
             return { account: toAccount(row), members: own.map(toMember) }
           })
         },

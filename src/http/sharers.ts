@@ -1,0 +1,218 @@
+import type { LaneState, Waiter } from './lanes.js'
+
+/**
+ * Fair shares between organizations by start-time fair queueing. The cost of a request is the time for which it holds its slot,
+ * which contains its scoring, database and processor time; it is charged when the request, or its slice, ends. While several
+ * organizations are present, the requests in progress of one are bounded by their expected time, and those beyond the bound wait:
+ * the organization that has spent least begins next. An organization that was idle starts where the others are, and saves
+ * nothing up. Alone, an organization is bounded by nothing.
+ */
+
+/** An organization counts as present this long after a request: about as long as people take between two requests of a sign-in. */
+const PRESENT_MS = 10_000
+/**
+ * Expected time of the requests in progress of one organization, or of all those that have waiting requests, ms: two verifies or
+ * four bootstraps, or one read of the dashboard. So much is ahead of a request of another organization. With it a verify during
+ * the floods of docs/operations.md took 1.2 to 1.7 times its time on a quiet service.
+ */
+const SHARE_MS = 12
+/**
+ * The bound grows by `SHARE_MS` with each of these since the latest request of another organization: the rarer those are, the less
+ * a wait for more work in progress matters, and the more throughput is worth.
+ */
+const GROWTH_MS = 1000
+/** States of idle organizations are kept up to this number: 1 MB. */
+const KEPT_MAX = 1000
+/** Weight of a request in the average duration of its lane, and of its organization's requests of the lane. */
+const NEW_WEIGHT = 1 / 16
+
+/** One organization of those that share the process. Lists by lane have the lane's priority as index. */
+export interface Sharer {
+  /** Empty: the requests without a key, whose organization is not known. They are bounded by their lane alone. */
+  readonly id: string
+  /** Number of its requests that have begun. */
+  atOnce: number
+  readonly atOnceOf: number[]
+  /** Moving average of the duration of its requests, ms. */
+  readonly tookMs: number[]
+  /** Time for which its requests have held slots, ms. */
+  spentMs: number
+  /** None of its requests in lanes that rest begins earlier. */
+  restsUntil: number
+  waiting: number
+  readonly queues: readonly Waiter[][]
+}
+
+/** The organizations that share one process. */
+export interface Sharers {
+  readonly lanes: readonly LaneState[]
+  readonly all: Map<string, Sharer>
+  /** Those with waiting requests. */
+  backlogged: readonly Sharer[]
+  /** Largest time that an organization had spent when one of its requests began, ms. */
+  levelMs: number
+  /** The organization seen last, and when; and when another one was. */
+  latest: string
+  latestAt: number
+  otherAt: number
+  /** At most two that this process has seen lately: enough for other processes to know whether there are several. */
+  seen: string[]
+}
+
+interface Next {
+  readonly sharer: Sharer
+  readonly lane: LaneState
+}
+
+export const createSharers = (lanes: readonly LaneState[]): Sharers => ({
+  lanes,
+  all: new Map(),
+  backlogged: [],
+  levelMs: 0,
+  latest: '',
+  latestAt: Number.NEGATIVE_INFINITY,
+  otherAt: Number.NEGATIVE_INFINITY,
+  seen: [],
+})
+
+/** The organization's state. */
+export function sharerOf(sharers: Sharers, id: string): Sharer {
+  const { all, lanes, levelMs } = sharers
+  const known = all.get(id)
+  if (known !== undefined) return known
+  if (all.size >= KEPT_MAX)
+    for (const [other, { atOnce, waiting }] of all) if (atOnce === 0 && waiting === 0) all.delete(other)
+  const atOnceOf = lanes.map(() => 0)
+  const queues = lanes.map((): Waiter[] => [])
+  const made: Sharer = { id, atOnce: 0, atOnceOf, tookMs: [], spentMs: levelMs, restsUntil: 0, waiting: 0, queues }
+  all.set(id, made)
+  return made
+}
+
+/** The organization's state at the arrival of a request of it. */
+export function arrived(sharers: Sharers, id: string, now: number): Sharer {
+  note(sharers, id, now)
+  if (id !== '' && sharers.seen.length < 2 && sharers.seen[0] !== id) sharers.seen.push(id)
+  return sharerOf(sharers, id)
+}
+
+/** Notes that a process of the machine has seen the organization. */
+export function note(sharers: Sharers, id: string, now: number): void {
+  if (id === '') return
+  if (id !== sharers.latest) {
+    sharers.otherAt = sharers.latestAt
+    sharers.latest = id
+  }
+  sharers.latestAt = now
+}
+
+/** Bound on the expected time of the organization's requests in progress, ms; infinite while it is alone. */
+function boundMs({ latest, latestAt, otherAt }: Sharers, { id }: Sharer, now: number): number {
+  const sinceMs = now - (id === latest ? otherAt : latestAt)
+  return id === '' || sinceMs >= PRESENT_MS ? Number.POSITIVE_INFINITY : SHARE_MS * (1 + sinceMs / GROWTH_MS)
+}
+
+/** Whether others are present, so that the organization is held to its share. */
+export const isBounded = (sharers: Sharers, sharer: Sharer, now: number): boolean =>
+  boundMs(sharers, sharer, now) < Number.POSITIVE_INFINITY
+
+/** Whether a request may begin at once as far as its organization's share goes. */
+export function hasRoom(sharers: Sharers, sharer: Sharer, lane: LaneState, now: number): boolean {
+  const mayMs = boundMs(sharers, sharer, now)
+  if (mayMs === Number.POSITIVE_INFINITY) return true
+  if (sharer.waiting > 0 || rests(sharer, lane, now)) return false
+  return fits(sharer, lane, mayMs - expectedMs(sharers, sharer))
+}
+
+/**
+ * The waiting request, of a lane that is `open`, that begins next: that of the organization that has spent least, and of its
+ * requests the most important. Null if none may begin.
+ */
+export function nextOf(sharers: Sharers, now: number, open: (lane: LaneState) => boolean): Next | null {
+  const { lanes, backlogged } = sharers
+  const workMs = backlogged.reduce((sum, sharer) => sum + expectedMs(sharers, sharer), 0)
+  let next: Next | null = null
+  let leastMs = Number.POSITIVE_INFINITY
+  for (const sharer of backlogged) {
+    const spentMs = sharer.spentMs + expectedMs(sharers, sharer)
+    if (spentMs >= leastMs) continue
+    const mayMs = boundMs(sharers, sharer, now)
+    const isAlone = mayMs === Number.POSITIVE_INFINITY
+    const waits = (lane: LaneState) => (sharer.queues[lane.priority]?.length ?? 0) > 0 && open(lane)
+    const lane = lanes.find((one) => waits(one) && (isAlone || !rests(sharer, one, now)))
+    if (lane === undefined || !fits(sharer, lane, mayMs - workMs)) continue
+    next = { sharer, lane }
+    leastMs = spentMs
+  }
+  return next
+}
+
+/** A request of the organization begins. */
+export function began(sharers: Sharers, sharer: Sharer, { priority }: LaneState): void {
+  if (sharer.atOnce === 0 && sharer.waiting === 0) sharer.spentMs = Math.max(sharer.spentMs, sharers.levelMs)
+  sharers.levelMs = Math.max(sharers.levelMs, sharer.spentMs)
+  sharer.atOnce += 1
+  sharer.atOnceOf[priority] = (sharer.atOnceOf[priority] ?? 0) + 1
+}
+
+/** A request, or a slice, ends after `tookMs`; null: it did no work. Returns the time for which its organization rests, ms. */
+export function ended(sharers: Sharers, sharer: Sharer, lane: LaneState, work: Work): number {
+  const { priority } = lane
+  const { tookMs, now } = work
+  sharer.atOnce -= 1
+  sharer.atOnceOf[priority] = (sharer.atOnceOf[priority] ?? 1) - 1
+  if (tookMs === null) return 0
+  sharer.spentMs += tookMs
+  const usualMs = usualOf(sharer, lane)
+  sharer.tookMs[priority] = usualMs + (tookMs - usualMs) * NEW_WEIGHT
+  lane.tookMs += (tookMs - lane.tookMs) * NEW_WEIGHT
+  if (!lane.rests) return 0
+  const restMs = (tookMs * SHARE_MS) / boundMs(sharers, sharer, now)
+  sharer.restsUntil = now + restMs
+  return restMs
+}
+
+interface Work {
+  readonly tookMs: number | null
+  readonly now: number
+}
+
+/** Adds a waiting request; the next slice of a request goes before all others of its lane. */
+export function enqueue(sharers: Sharers, sharer: Sharer, lane: LaneState, waiter: Waiter): void {
+  if (sharer.waiting === 0) sharers.backlogged = [...sharers.backlogged, sharer]
+  sharer.waiting += 1
+  lane.waiting += 1
+  if (waiter.since === Number.POSITIVE_INFINITY) sharer.queues[lane.priority]?.unshift(waiter)
+  else sharer.queues[lane.priority]?.push(waiter)
+}
+
+/** Removes and returns the waiting request at an index of the lane's queue. */
+export function dequeue(sharers: Sharers, sharer: Sharer, lane: LaneState, index: number): Waiter | undefined {
+  const [taken] = sharer.queues[lane.priority]?.splice(index, 1) ?? []
+  if (taken === undefined) return undefined
+  sharer.waiting -= 1
+  lane.waiting -= 1
+  if (sharer.waiting === 0) sharers.backlogged = sharers.backlogged.filter((one) => one !== sharer)
+  return taken
+}
+
+/** The organizations seen since the last call. */
+export function takeSeen(sharers: Sharers): string[] {
+  const { seen } = sharers
+  sharers.seen = []
+  return seen
+}
+
+const rests = ({ restsUntil }: Sharer, lane: LaneState, now: number): boolean => lane.rests && now < restsUntil
+
+/** Whether one more request stays within the bound on work in progress. One request of an organization always does. */
+const fits = (sharer: Sharer, lane: LaneState, roomMs: number): boolean =>
+  sharer.atOnce === 0 || usualOf(sharer, lane) <= roomMs
+
+const usualOf = ({ tookMs }: Sharer, { priority, tookMs: ofLane }: LaneState): number => tookMs[priority] ?? ofLane
+
+/** Expected time of the requests in progress. */
+function expectedMs({ lanes }: Sharers, sharer: Sharer): number {
+  if (sharer.atOnce === 0) return 0
+  return lanes.reduce((sum, lane) => sum + (sharer.atOnceOf[lane.priority] ?? 0) * usualOf(sharer, lane), 0)
+}
