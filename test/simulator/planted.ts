@@ -128,7 +128,7 @@ export const PLANTED: readonly Planted[] = [
     seenAs({ sessions, authentications }) {
       const places = new Map<string, Parameters<SessionStore['release']>>()
       const reserve: SessionStore['reserve'] = (organizationId, userRef, sha256, kind, budget) => {
-        places.set(sha256.slice(0, 16), [organizationId, userRef, sha256, kind])
+        places.set(sha256.slice(0, 16), [organizationId, userRef, sha256, kind, null])
         return sessions.reserve(organizationId, userRef, sha256, kind, budget)
       }
       const record: AuthenticationStore['record'] = (organizationId, attempt) =>

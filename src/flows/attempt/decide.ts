@@ -164,7 +164,7 @@ function circumstancesOf({ geography }: DecideNeeds, { reading }: TypingComparis
 }
 
 function factsOf(
-  { reading, references, adaptive, known, sitting }: TypingComparison,
+  { reading, references, adaptive, known, sitting, typedWords }: TypingComparison,
   { ip, network, anonymizer, place, device }: Circumstances,
   { indicators, impossibleTravel, confidence }: ContextJudgement,
   replays: Pick<AttemptFacts, 'replay' | 'replayRejected' | 'editedCopyRejected'>,
@@ -187,6 +187,7 @@ function factsOf(
     replayRejected: replays.replayRejected,
     editedCopyRejected: replays.editedCopyRejected,
     mode,
+    typedWords,
     sitting,
     confidenceEnrolled: reading.confidence ?? 0,
     confidenceAdapted: reading.confidenceAdapted,
