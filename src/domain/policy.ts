@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { SIGNAL_WEIGHTS } from './context/context.js'
 import { CONTEXT_INDICATORS, type ContextIndicator } from './context/signal.js'
 
-export const WORDS_RULES = ['suggest', 'require'] as const
+const WORDS_RULES = ['suggest', 'require'] as const
 export const PRIORITIES = ['security', 'balanced', 'usability'] as const
 
 const Weight = z.number().min(0).max(100)

@@ -53,17 +53,17 @@ export async function wordsOf(needs: Needs, { who, session, settings, member, hi
 
 const unusedOf = (words: SessionWords | null) => (words === null ? null : suggestionAt(words.issued, words.used))
 
+type Typed = Pick<PatternReading, 'mode' | 'sample'>
+
 /** Whether a pattern types the words at position `at` of those that a session has issued. */
-export function typedWords(
-  { mode, sample }: Pick<PatternReading, 'mode' | 'sample'>,
-  words: SessionWords | null,
-  at: number,
-): TypedWords {
+export const typedWords = (reading: Typed, words: SessionWords | null, at: number): TypedWords =>
+  typedOf(reading, words === null ? null : (suggestionAt(words.issued, at)?.words ?? null))
+
+/** Whether a pattern types these words; null: none were issued. */
+export function typedOf({ mode, sample }: Typed, words: readonly string[] | null): TypedWords {
   if (mode === 'sensitive') return 'masked'
-  const suggestion = words === null ? null : suggestionAt(words.issued, at)
-  if (suggestion === null) return 'other'
   const presses = () => decodeSample(sample)?.presses ?? []
-  return typesWords(suggestion.words, sampleKeys(sample), presses) ? 'issued' : 'other'
+  return words !== null && typesWords(words, sampleKeys(sample), presses) ? 'issued' : 'other'
 }
 
 interface Use {
@@ -86,7 +86,7 @@ export interface WordsUse {
 export async function useWords(
   needs: Pick<Needs, 'sessions'>,
   { who, session, hints, requires }: Use,
-  reading: Pick<PatternReading, 'mode' | 'sample'>,
+  reading: Typed,
 ): Promise<WordsUse> {
   const { words } = session
   const typed = hints.words === 'none' ? 'other' : typedWords(reading, words, words?.used ?? 0)
@@ -120,12 +120,13 @@ export const requiresWords = ({ policy }: Settings, { words }: LanguageHints): b
   words === 'require' || policy.policy.words === 'require'
 
 /** The refusal of a pattern under `require`; null if it types the words. */
-export function wordsRefusal(typed: TypedWords): Refusal | null {
+export function wordsRefusal(typed: TypedWords, wanted = WANTED): Refusal | null {
   if (typed === 'issued') return null
-  const message =
-    typed === 'masked'
-      ? 'the words of the session are required, and a pattern in mode sensitive does not show what was typed: record it in mode visible'
-      : 'type the words of this session: suggestedWords of its bootstrap or of nextAttempt, which one attempt or enrolled pattern ' +
-        'uses up. GET /users/{userRef} with this session shows those that it has now'
-  return new Refusal('words-not-typed', message)
+  return new Refusal('words-not-typed', typed === 'masked' ? MASKED : wanted)
 }
+
+const MASKED =
+  'the suggested words are required, and a pattern in mode sensitive does not show what was typed: record it in mode visible'
+const WANTED =
+  'type the words of this session: suggestedWords of its bootstrap or of nextAttempt, which one attempt or enrolled pattern ' +
+  'uses up. GET /users/{userRef} with this session shows those that it has now'
