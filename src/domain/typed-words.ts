@@ -75,6 +75,12 @@ export function typesWords(words: readonly string[], keys: Uint8Array, presses: 
   return CHARACTERS.some((characters) => typesCorrected(wanted, typed, characters))
 }
 
+/** The letters and digits of a text, without case, accents and marks: all that has to be typed of it. */
+export const plainLetters = (text: string): string =>
+  wantedOf([text])
+    .map(({ base }) => base)
+    .join('')
+
 function wantedOf(words: readonly string[]): Wanted[] {
   const wanted: Wanted[] = []
   for (const word of words)
