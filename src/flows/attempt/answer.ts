@@ -9,7 +9,7 @@ import {
 import { type ProfileTargets, type ProfileView, profileView } from '../../domain/biometric-status.js'
 import type { Authentication } from '../../storage/authentication.js'
 import type { SessionStore } from '../../storage/session.js'
-import type { SuggestedWords } from '../organization/suggested-words.js'
+import { type SuggestedWords, typistOf } from '../organization/suggested-words.js'
 import { modeInputs } from '../session/mode-inputs.js'
 import { wordsOf } from '../session/session-words.js'
 import type { AttemptContext, Closed } from './attempt-context.js'
@@ -112,7 +112,7 @@ async function stateOf(
     member,
     policyId: settings.policy.id,
     next,
-    words: next === null ? null : await wordsOf(needs, context),
+    words: next === null ? null : await wordsOf(needs, { ...context, typist: typistOf(member, needs) }),
     at,
   }
 }

@@ -10,7 +10,7 @@ import { answerOfClosed, type VerifyAnswer } from '../attempt/answer.js'
 import type { AttemptContext, AttemptInput } from '../attempt/attempt-context.js'
 import type { VerifyFlow } from '../attempt/verify.js'
 import type { Settings } from '../organization/settings.js'
-import { type LanguageHints, suggestedWords } from '../organization/suggested-words.js'
+import { type LanguageHints, suggestedWords, typistOf } from '../organization/suggested-words.js'
 import type { Enrolled, EnrollFlow } from '../profile/enroll.js'
 import { implicitSession } from '../session/implicit-session.js'
 import { modeInputs } from '../session/mode-inputs.js'
@@ -125,7 +125,7 @@ async function answerOfEnrolled(needs: Needs, context: AttemptContext): Promise<
   const window = attemptWindow(inputs)
   const enrolls = window.mode === 'locked' && !inputs.profileReady
   const next = enrolls ? { ...window, mode: 'biometric' as const, retryAfterSeconds: 0 } : window
-  return { ...answer, next, words: suggestedWords(settings, member, hints, needs.randomSeed()) }
+  return { ...answer, next, words: suggestedWords(settings, typistOf(member, needs), hints, needs.randomSeed()) }
 }
 
 async function withoutSession(

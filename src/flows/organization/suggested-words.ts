@@ -1,6 +1,7 @@
 import type { Member } from '../../domain/account.js'
+import { canVerify, outdated, type ProfileTargets, profileView } from '../../domain/biometric-status.js'
 import { issuedText, type Suggestion } from '../../domain/issued-words.js'
-import { suggestWordsFor } from '../../domain/suggested-words.js'
+import { ENROLLED_TOGETHER, suggestWordsFor, type WordTurn } from '../../domain/suggested-words.js'
 import { type Language, wordsLanguage } from '../../domain/typing-words.js'
 import type { Settings } from './settings.js'
 
@@ -20,12 +21,40 @@ export interface SuggestedWords {
 /** Suggestions that a session gets at once: as many as the typing attempts that it has by default. */
 const ISSUED_TOGETHER = 3
 
-type Person = Pick<Member, 'memberRef' | 'preferredLanguage'>
+/** The person who types suggested words, and what for. */
+export interface Typist {
+  readonly memberRef: string
+  readonly preferredLanguage: string | null
+  /** Generation of the profile that the pattern is for. */
+  readonly generation: number
+  readonly turn: WordTurn
+}
+
+/** A person who does not exist yet. */
+export const newcomer = (memberRef: string): Typist => ({
+  memberRef,
+  preferredLanguage: null,
+  generation: 0,
+  turn: { enrolls: true, n: 0 },
+})
+
+/** The next pattern of a member. Every judged attempt and every stored pattern changes the turn of a complete profile. */
+export function typistOf(
+  member: Member,
+  { targets, now }: { readonly targets: ProfileTargets; readonly now: () => number },
+): Typist {
+  const at = now()
+  const { biometricStatus, nPatternsRef } = profileView(member, targets, at)
+  const enrolls = !canVerify(biometricStatus)
+  const generation = outdated(member, targets, at) ? member.generation + 1 : member.generation
+  const n = enrolls ? nPatternsRef : member.attemptsVersion + member.profileVersion
+  return { ...member, generation, turn: { enrolls, n } }
+}
 
 /** The language of a person's words in a call. */
 export const languageFor = (
   { organization }: Pick<Settings, 'organization'>,
-  { preferredLanguage }: Person,
+  { preferredLanguage }: Pick<Typist, 'preferredLanguage'>,
   { language, acceptLanguage }: LanguageHints,
 ): Language =>
   wordsLanguage({
@@ -43,18 +72,22 @@ export const languageFor = (
  */
 export function suggestedWords(
   settings: WordSettings,
-  person: Person,
+  typist: Typist,
   hints: LanguageHints,
   seed: number,
 ): SuggestedWords {
-  const language = languageFor(settings, person, hints)
-  return shownWords({ words: wordsIn(settings, person, language, seed), language })
+  const language = languageFor(settings, typist, hints)
+  return shownWords({ words: wordsIn(settings, typist, language, seed), language })
 }
 
-/** Suggestions for a session, in the format of `issued-words.ts`. */
-export function newSuggestions(settings: WordSettings, person: Person, hints: LanguageHints, seed: number): string {
-  const language = languageFor(settings, person, hints)
-  const suggestions = Array.from({ length: ISSUED_TOGETHER }, (_, i) => wordsIn(settings, person, language, seed + i))
+/** Suggestions for a session, in the format of `issued-words.ts`: for the turns from now on, which are sign-ins or an enrollment. */
+export function newSuggestions(settings: WordSettings, typist: Typist, hints: LanguageHints, seed: number): string {
+  const language = languageFor(settings, typist, hints)
+  const { enrolls, n } = typist.turn
+  const count = enrolls ? Math.min(ISSUED_TOGETHER, ENROLLED_TOGETHER - (n % ENROLLED_TOGETHER)) : ISSUED_TOGETHER
+  const suggestions = Array.from({ length: count }, (_, i) =>
+    wordsIn(settings, { ...typist, turn: { enrolls, n: n + i } }, language, seed),
+  )
   return issuedText(suggestions, language)
 }
 
@@ -67,7 +100,7 @@ type WordSettings = Pick<Settings, 'organization' | 'words'>
 
 const wordsIn = (
   { organization, words }: WordSettings,
-  { memberRef }: Person,
+  { memberRef, generation, turn }: Typist,
   language: Language,
   seed: number,
-): string[] => suggestWordsFor(`${organization.id}:${memberRef}`, seed, words[language])
+): string[] => suggestWordsFor(`${organization.id}:${memberRef}:${generation}`, words[language], turn, seed)

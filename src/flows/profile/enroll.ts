@@ -21,7 +21,7 @@ import { otherMember } from '../attempt/compare.js'
 import { limitInvalidPatterns } from '../attempt/invalid-patterns.js'
 import { clearedMark, type ReplayCheckNeeds } from '../attempt/replay-check.js'
 import { type Settings, settingsFor } from '../organization/settings.js'
-import type { LanguageHints, SuggestedWords } from '../organization/suggested-words.js'
+import { type LanguageHints, type SuggestedWords, typistOf } from '../organization/suggested-words.js'
 import { shownSessionId } from '../process/tokens.js'
 import { SESSION_LIFETIME_MS } from '../session/bootstrap.js'
 import { bindSession, type Designation, findPerson, type Presented, requireSession } from '../session/person.js'
@@ -138,7 +138,7 @@ export async function admit(needs: AdmitNeeds, admission: Admission, candidate: 
     patternId: stored ? candidate.id : null,
     update: pending ?? ended,
     retryAfterSeconds: stored && isIncomplete ? intervalMs / 1000 : 0,
-    words: await wordsOf(needs, { who, session: shown, settings, member, hints }),
+    words: await wordsOf(needs, { who, session: shown, settings, typist: typistOf(member, needs), hints }),
     warnings: candidate.warnings,
   }
 }

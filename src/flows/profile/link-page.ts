@@ -147,7 +147,14 @@ interface Stored extends Pick<LinkStep, 'completed' | 'warnings'> {
  */
 function wordsOfLink(needs: Needs, { link, member, settings }: Found, hints: LanguageHints): SuggestedWords {
   const { nPatterns } = progressOf(needs, link, member)
-  return suggestedWords(settings, member, hints, Number.parseInt(sha256Hex(`${link.id}:${nPatterns}`).slice(0, 8), 16))
+  const generation = placeOf(needs, link, member).kind === 'successor' ? member.generation + 1 : member.generation
+  const turn = { enrolls: nPatterns < needs.targets.targetRefPatterns, n: nPatterns }
+  return suggestedWords(
+    settings,
+    { ...member, generation, turn },
+    hints,
+    Number.parseInt(sha256Hex(`${link.id}:${nPatterns}`).slice(0, 8), 16),
+  )
 }
 
 const WORDS_OF_LINK =

@@ -5,7 +5,13 @@ import { livePending, type PendingAction, type UpdateProgress, updateProgress } 
 import type { AccountStore } from '../../storage/account.js'
 import type { SessionStore, SessionWords } from '../../storage/session.js'
 import { type Settings, settingsFor } from '../organization/settings.js'
-import { type LanguageHints, newSuggestions, type SuggestedWords } from '../organization/suggested-words.js'
+import {
+  type LanguageHints,
+  newcomer,
+  newSuggestions,
+  type SuggestedWords,
+  typistOf,
+} from '../organization/suggested-words.js'
 import { sha256Hex } from '../process/tokens.js'
 import { modeInputs } from './mode-inputs.js'
 import { type Designation, refuseForeignMember } from './person.js'
@@ -63,7 +69,7 @@ export function createBootstrap(needs: Needs): BootstrapFlow {
     if (found !== null) refuseForeignMember(found.account, who.memberRef)
     const memberRef = found?.member?.memberRef ?? (found === null ? null : who.memberRef)
     const member = found?.member ?? null
-    const typist = member ?? { memberRef: who.memberRef ?? who.userRef, preferredLanguage: null }
+    const typist = member === null ? newcomer(who.memberRef ?? who.userRef) : typistOf(member, needs)
     const issue = () => newSuggestions(settings, typist, hints, needs.randomSeed())
     const session =
       (await echoed(needs, who, memberRef, token)) ?? (await minted(needs, who, { memberRef, member, issued: issue() }))
@@ -82,7 +88,7 @@ export function createBootstrap(needs: Needs): BootstrapFlow {
       next: member === null ? null : nextOf(needs, { member, settings, used }),
       requiresSecurityCode: settings.policy.policy.security_code_fallback.enabled,
       codeLength: settings.policy.policy.security_code_fallback.code_length,
-      words: await wordsOf(needs, { who, session: live, settings, member: typist, hints }),
+      words: await wordsOf(needs, { who, session: live, settings, typist, hints }),
     }
   }
 }

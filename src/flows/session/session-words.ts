@@ -1,4 +1,3 @@
-import type { Member } from '../../domain/account.js'
 import { suggestionAt } from '../../domain/issued-words.js'
 import { Refusal } from '../../domain/refusal.js'
 import { type TypedWords, typesWords } from '../../domain/typed-words.js'
@@ -13,6 +12,7 @@ import {
   type SuggestedWords,
   shownWords,
   suggestedWords,
+  type Typist,
 } from '../organization/suggested-words.js'
 import type { Designation, LiveSession } from './person.js'
 
@@ -26,7 +26,7 @@ interface Shown {
   readonly who: Designation
   readonly session: Pick<LiveSession, 'sha256' | 'words' | 'implicit'>
   readonly settings: Settings
-  readonly member: Pick<Member, 'memberRef' | 'preferredLanguage'>
+  readonly typist: Typist
   readonly hints: LanguageHints
 }
 
@@ -34,15 +34,15 @@ interface Shown {
  * The words to type next in a session: those that it has issued and that are not used up, so that a page that is loaded again shows
  * the same ones. If none are left, or in another language, new ones are issued; of concurrent calls one issues them.
  */
-export async function wordsOf(needs: Needs, { who, session, settings, member, hints }: Shown): Promise<SuggestedWords> {
+export async function wordsOf(needs: Needs, { who, session, settings, typist, hints }: Shown): Promise<SuggestedWords> {
   // Nobody holds an implicit session, so its words could not be typed in it.
-  if (session.implicit === true) return suggestedWords(settings, member, hints, needs.randomSeed())
-  const language = languageFor(settings, member, hints)
+  if (session.implicit === true) return suggestedWords(settings, typist, hints, needs.randomSeed())
+  const language = languageFor(settings, typist, hints)
   let { words } = session
   for (;;) {
     const left = unusedOf(words)
     if (left?.language === language) return shownWords(left)
-    const to = { issued: newSuggestions(settings, member, hints, needs.randomSeed()), used: 0 }
+    const to = { issued: newSuggestions(settings, typist, hints, needs.randomSeed()), used: 0 }
     const change = { from: words, to }
     const outcome = await needs.sessions.changeWords(who.organizationId, who.userRef, session.sha256, change)
     const isIssued = outcome === null || outcome.changed
