@@ -4,7 +4,7 @@ import { loadPeople, type Person, splitPeople } from '../../src/calibration/data
 import { PAIR_KEYS, type PairFigures, pairFigures } from '../../src/calibration/key-pairs.js'
 import { bootstrapIntervals, type Figures, figuresOf, type PersonScores } from '../../src/calibration/metrics.js'
 import { seededRandom, shuffled } from '../../src/calibration/random.js'
-import { type PairWorth, pairsOf, pairWorth, worthiestWords } from '../../src/domain/suggested-words.js'
+import { coveringWords, type PairWorth, pairsOf, pairWorth, worthiestWords } from '../../src/domain/suggested-words.js'
 import { modelFile, wasmFile } from '../../src/scoring/artifacts.js'
 import { createKernel, type Kernel } from '../../src/scoring/kernel.js'
 import { encodeSample } from '../../src/scoring/sample.js'
@@ -24,8 +24,8 @@ patterns of 25 or 40 presses: five references from the first ten sentences, prob
 words of their own last five sentences, chosen by the same rule for the victim. Rules:
   random      any words
   telling     words of the pairs with the most information about anybody, in references and probes
-  chosen      like the service: references of the pairs worth most for their owner. Hardly anybody in the data types a word
-              twice, so probes use words whose pairs the references have, instead of words that the references have
+  home        references of the pairs worth most for their owner, probes of words whose pairs the references have
+  chosen      like the service: references whose pairs cover most of the worth of all words, probes of words whose pairs they have
 `
 
 /** Draws of words for each person and rule; false matches and non-matches of all draws are pooled. */
@@ -41,19 +41,40 @@ interface Typist {
   readonly probe: readonly WordPiece[]
 }
 
-/** Worth of key pairs by which words are chosen; null chooses any. */
+/** Words from the best to the worst; null: any order. */
+type Order = (words: readonly string[]) => readonly string[]
 interface Rule {
-  readonly references: (typist: Typist) => PairWorth | null
-  readonly probe: (typist: Typist, held: ReadonlySet<number>) => PairWorth | null
+  readonly references: (typist: Typist) => Order | null
+  readonly probe: (typist: Typist, held: ReadonlySet<number>) => Order | null
 }
+
+const byWorth =
+  (worth: PairWorth): Order =>
+  (words) =>
+    worthiestWords(words, worth, words.length)
+/** The words that cover most worth together, then the others. */
+const byCover =
+  (worth: PairWorth): Order =>
+  (words) => {
+    const covering = coveringWords(words, worth, 5).flat()
+    return [...covering, ...words.filter((word) => !covering.includes(word))]
+  }
+const byHeld =
+  (worth: PairWorth) =>
+  (held: ReadonlySet<number>): Order =>
+    byWorth(Array.from(worth, (one, pair) => (held.has(pair) ? one : 0)))
 
 const anybody = pairWorth('', 0)
 const RULES: Readonly<Record<string, Rule>> = {
   random: { references: () => null, probe: () => null },
-  telling: { references: () => anybody, probe: () => anybody },
+  telling: { references: () => byWorth(anybody), probe: () => byWorth(anybody) },
+  home: {
+    references: ({ name }) => byWorth(pairWorth(name)),
+    probe: ({ name }, held) => byHeld(pairWorth(name))(held),
+  },
   chosen: {
-    references: ({ name }) => pairWorth(name),
-    probe: ({ name }, held) => pairWorth(name).map((worth, pair) => (held.has(pair) ? worth : 0)),
+    references: ({ name }) => byCover(pairWorth(name)),
+    probe: ({ name }, held) => byHeld(pairWorth(name))(held),
   },
 }
 
@@ -69,11 +90,11 @@ function typists(people: readonly Person[], presses: number): Typist[] {
 }
 
 /** The pieces in a rule's order of preference. */
-function inOrder(pieces: readonly WordPiece[], worth: PairWorth | null, seed: number): WordPiece[] {
+function inOrder(pieces: readonly WordPiece[], order: Order | null, seed: number): WordPiece[] {
   const drawn = shuffled(pieces, seededRandom(seed))
-  if (worth === null) return drawn
+  if (order === null) return drawn
   const words = [...new Set(drawn.map(({ word }) => word))]
-  const rank = new Map(worthiestWords(words, worth, words.length).map((word, i) => [word, i]))
+  const rank = new Map(order(words).map((word, i) => [word, i]))
   return drawn.sort((a, b) => (rank.get(a.word) ?? 0) - (rank.get(b.word) ?? 0))
 }
 
@@ -87,18 +108,19 @@ function scoresOf(kernel: Kernel, all: readonly Typist[], rule: Rule, presses: n
     for (let round = 0; round < ROUNDS; round++) {
       const seed = SEED + 1000 * own + round
       const held = new Set<number>()
-      let left: readonly WordPiece[] = typist.enroll
+      const order = rule.references(typist)
+      let left: readonly WordPiece[] = inOrder(typist.enroll, order, seed)
       for (let slot = 1; slot <= 5; slot++) {
-        const taken = takeWords(inOrder(left, rule.references(typist), seed), presses)
+        const taken = takeWords(left, presses)
         for (const { word } of taken) for (const pair of pairsOf(word)) held.add(pair)
         left = left.filter((piece) => !taken.includes(piece))
         kernel.read(slot, sample(taken))
       }
-      const worth = rule.probe(typist, held)
+      const probes = rule.probe(typist, held)
       /** Uses half of a person's words, so that two probes have none in common. */
       const scored = ({ probe }: Typist, half: number): number => {
         const pieces = shuffled(probe, seededRandom(seed)).filter((_, i) => i % 2 === half)
-        const taken = takeWords(inOrder(pieces, worth, seed), presses)
+        const taken = takeWords(inOrder(pieces, probes, seed), presses)
         if (probe === typist.probe) {
           const typed = taken.flatMap(({ word }) => pairsOf(word))
           pairs += typed.length

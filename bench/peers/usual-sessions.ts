@@ -20,7 +20,7 @@ export function usualSessions(redis: Redis): UsualSessions {
     const [memberRef, typed, coded, failed] = await redis.hmget(key, 'member', 'typed', 'coded', 'failed')
     if (memberRef === null || memberRef === undefined) return null
     const used = { biometric: Number(typed), security_code: Number(coded), typingFailed: failed === '1' }
-    return { userRef, memberRef, used, memberVersion: null, reportedAction: null }
+    return { userRef, memberRef, used, memberVersion: null, reportedAction: null, words: null }
   }
   return {
     async mint(organizationId, { userRef, memberRef, sha256, lifetimeMs }) {

@@ -1,5 +1,6 @@
-import { Command, InvalidArgumentError } from 'commander'
+import { Command, InvalidArgumentError, Option } from 'commander'
 import { SUGGESTED_KEY_PRESSES } from '../domain/suggested-words.js'
+import { plainLetters } from '../domain/typed-words.js'
 import { suggestWords } from '../domain/typing-words.js'
 import { person } from '../typist/made-up-person.js'
 
@@ -9,17 +10,26 @@ export function typingPatternCommand(): Command {
     .description('print a typing pattern of a made-up person, to try the API with')
     .option('--person <number>', 'number of the person: the same number is the same person', wholeNumber, 1)
     .option('--session <number>', "number of the person's session; each has its own text", wholeNumber, 1)
-    .option(
-      '--text <text>',
-      `text to type: a to z and spaces, preferably ${SUGGESTED_KEY_PRESSES} characters or more`,
-      typeable,
+    .addOption(
+      new Option(
+        '--text <text>',
+        `text to type: a to z and spaces, preferably ${SUGGESTED_KEY_PRESSES} characters or more`,
+      ).argParser(typeable),
+    )
+    .addOption(
+      new Option(
+        '--words <words...>',
+        'words to type, as suggestedWords of a bootstrap or of nextAttempt: a policy, a call or a page may require them',
+      )
+        .argParser(addWord)
+        .conflicts('text'),
     )
     .addHelpText(
       'after',
       '\nAn organization accepts a pattern once: the same typing again is a replay, also for another user. --session gives another one.',
     )
-    .action((options: { person: number; session: number; text?: string }) => {
-      const text = options.text ?? suggestWords('en', options.session).join(' ')
+    .action((options: { person: number; session: number; text?: string; words?: string[] }) => {
+      const text = options.text ?? typedWords(options.words) ?? suggestWords('en', options.session).join(' ')
       process.stdout.write(`${JSON.stringify(person(options.person).types(text, options.session))}\n`)
     })
 }
@@ -27,6 +37,14 @@ export function typingPatternCommand(): Command {
 function wholeNumber(text: string): number {
   if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('wanted a whole number')
   return Number(text)
+}
+
+/** One argument may hold several words. */
+const addWord = (words: string, before: string[] = []): string[] => [...before, ...words.split(/[\s,]+/)]
+
+/** Without accents and marks, which a made-up person has no keys for. */
+function typedWords(words: readonly string[] | undefined): string | undefined {
+  return words === undefined ? undefined : typeable(words.map(plainLetters).filter(Boolean).join(' '))
 }
 
 function typeable(text: string): string {

@@ -1,3 +1,4 @@
+import { plainLetters } from '../domain/typed-words.js'
 import { suggestWords } from '../domain/typing-words.js'
 import { parametersOf } from '../http/docs/route-docs.js'
 import { person, wirePattern } from '../typist/made-up-person.js'
@@ -16,6 +17,9 @@ const REFUSED_MAX = 15
 /** Failed sign-ins that leave the person unlocked (decisions, Verify: five lock). */
 const FAILURES_MAX = 4
 
+/** Under any policy. */
+const REQUIRED = { words: 'require' }
+
 /** The people of a walk, and what its steps learned of them. */
 interface Walk {
   /** Calls a route, and throws if it refuses. */
@@ -24,10 +28,10 @@ interface Walk {
   readonly run: number
   readonly ann: { readonly userRef: string }
   readonly team: { readonly userRef: string }
-  /** Begins a session; its id. */
-  readonly session: (path: { readonly userRef: string }) => Promise<string>
-  /** The next pattern of the person. */
-  readonly pattern: () => unknown
+  /** Begins a session; its id and its words. */
+  readonly session: (path: { readonly userRef: string }) => Promise<{ readonly id: string; readonly words: string[] }>
+  /** The next pattern of the person, of these words. */
+  readonly pattern: (words: readonly string[]) => unknown
   /** The last pattern that was enrolled. */
   enrolled: unknown
   /** The successful sign-in. */
@@ -49,8 +53,11 @@ export function walkSteps(ask: Ask, run: number): WalkStep[] {
     run,
     ann: { userRef: `walk-${run}` },
     team: { userRef: `walk-${run}-team` },
-    session: async (path) => (await reply('core', 'GET /users/{userRef}', { path })).sessionId,
-    pattern: () => typist.types(suggestWords('en', run + typed).join(' '), typed++),
+    async session(path) {
+      const { sessionId: id, suggestedWords: words } = await reply('core', 'GET /users/{userRef}', { path })
+      return { id, words }
+    },
+    pattern: (words) => typist.types(words.map(plainLetters).join(' '), typed++),
     enrolled: null,
     authenticationId: '',
   }
@@ -87,9 +94,9 @@ const opening = ({ ask, reply, ann }: Walk): WalkStep[] => [
 ]
 
 const signIns = (walk: Walk): WalkStep[] => [
-  { promise: 'five typing patterns complete a profile', walk: () => enrolls(walk) },
+  { promise: 'five typing patterns of the session’s words complete a profile', walk: () => enrolls(walk) },
   { promise: 'a replayed pattern is blocked as fraud, and an even one as a bot', walk: () => isNotFooled(walk) },
-  { promise: 'the person signs in by typing', walk: () => signsIn(walk) },
+  { promise: 'the person signs in by typing the session’s words, and by no other text', walk: () => signsIn(walk) },
   { promise: 'a security code is chosen, signs in, and a wrong one does not', walk: () => usesCode(walk) },
   {
     promise: 'a call that needs a session refuses an unknown one',
@@ -103,24 +110,27 @@ const signIns = (walk: Walk): WalkStep[] => [
 async function enrolls(walk: Walk): Promise<void> {
   const { ask, ann } = walk
   const begun = await walk.session(ann)
+  let { words } = begun
   for (let stored = 0, sent = 0; stored < 5; sent++) {
     if (sent === 5 + REFUSED_MAX) throw new Error(`${sent} patterns were sent and ${stored} stored`)
-    const body = walk.pattern()
+    const body = walk.pattern(words)
     const { status, json, reason } = await ask('core', 'POST /users/{userRef}/typing-patterns', {
       path: ann,
-      session: begun,
+      query: REQUIRED,
+      session: begun.id,
       body,
     })
     if (status !== 200) wanted(reason, 'detection-bot', 'reason')
     else {
       stored = json.nPatternsRef
+      words = json.suggestedWords
       walk.enrolled = body
     }
   }
 }
 
 async function isNotFooled({ reply, session, ann, run, enrolled }: Walk): Promise<void> {
-  const begun = await session(ann)
+  const { id: begun } = await session(ann)
   const even = wirePattern([...suggestWords('en', run).join(' ')].map((key, i) => [key, i * 100, i * 100 + 60]))
   for (const [body, reason] of [
     [enrolled, 'fraud-detected'],
@@ -137,17 +147,26 @@ async function signsIn(walk: Walk): Promise<void> {
   await reply('dashboard', 'POST /users/{userRef}/actions', { path: ann, body: { action: 'unlock' } })
   for (let failures = 0; walk.authenticationId === ''; ) {
     const begun = await walk.session(ann)
+    let { words } = begun
+    const verify = (typed: readonly string[]) => ({
+      path: ann,
+      query: REQUIRED,
+      session: begun.id,
+      body: walk.pattern(typed),
+    })
+    const other = await walk.ask('core', 'POST /users/{userRef}/verify', verify([...words].reverse()))
+    wanted([other.status, other.reason], [422, 'invalid-data'], 'status and reason of other words')
     for (let n = 0; n < SESSION_ATTEMPTS && walk.authenticationId === ''; n++) {
-      const call = { path: ann, session: begun, body: walk.pattern() }
-      const json = await reply('core', 'POST /users/{userRef}/verify', call)
+      const json = await reply('core', 'POST /users/{userRef}/verify', verify(words))
       if (json.authentication.authenticated) walk.authenticationId = json.authentication.id
       else if (++failures === FAILURES_MAX) throw new Error(`${failures} patterns failed, the last: ${json.action}`)
+      words = json.nextAttempt?.suggestedWords
     }
   }
 }
 
 async function usesCode({ ask, reply, session, ann }: Walk): Promise<void> {
-  const begun = await session(ann)
+  const { id: begun } = await session(ann)
   const choose = (securityCode: string) =>
     ask('core', 'PUT /users/{userRef}/security-code', { path: ann, session: begun, body: { securityCode } })
   refused(await choose('111111'), 422)

@@ -22,6 +22,8 @@ export interface Authentication {
   readonly policy_id: string
   readonly n_patterns_ref: number
   readonly n_patterns_ref_used: number
+  /** Whether the words of the session were typed; null if it is unknown. */
+  readonly typed_words: 'issued' | 'other' | 'masked' | null
 }
 
 type SignalValue = string | number | boolean | null

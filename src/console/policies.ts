@@ -13,6 +13,7 @@ interface Content {
   readonly contextual_influence: number
   readonly priority: 'security' | 'balanced' | 'usability'
   readonly on_suspicion: 'block' | 'challenge'
+  readonly words: 'suggest' | 'require'
   readonly enrollment: { readonly minHoursBetween: number }
   readonly groups: readonly string[]
   /** An absent weight has its default. */
@@ -72,7 +73,7 @@ export const NUMBERS = {
   code_length: { min: 4, max: 12, whole: true },
 } as const
 export type NumberField = keyof typeof NUMBERS
-type Field = NumberField | 'name' | 'priority' | 'on_suspicion' | 'groups' | 'weak_codes'
+type Field = NumberField | 'name' | 'priority' | 'on_suspicion' | 'words' | 'groups' | 'weak_codes'
 
 /** The form of a policy; of a new one, with the content of the default policy. */
 export function draftOf(policy: Content): Draft {
@@ -89,6 +90,7 @@ export function draftOf(policy: Content): Draft {
       contextual_influence: String(policy.contextual_influence),
       priority: policy.priority,
       on_suspicion: policy.on_suspicion,
+      words: policy.words,
       min_hours_between: String(policy.enrollment.minHoursBetween),
       groups: policy.groups.join(', '),
       max_biometric_attempts: String(fallback.max_biometric_attempts),
@@ -147,9 +149,10 @@ export function contentOf({ fields, enabled, biometricFirst, weights }: Draft): 
     name: fields.name,
     decision_threshold: Number(fields.decision_threshold),
     contextual_influence: Number(fields.contextual_influence),
-    // Sound: both are chosen from lists.
+    // Sound: all three are chosen from lists.
     priority: fields.priority as Content['priority'],
     on_suspicion: fields.on_suspicion as Content['on_suspicion'],
+    words: fields.words as Content['words'],
     enrollment: { minHoursBetween: Number(fields.min_hours_between) },
     groups: groupsOf(fields.groups),
     indicators,
@@ -163,3 +166,6 @@ export function contentOf({ fields, enabled, biometricFirst, weights }: Draft): 
     },
   }
 }
+
+/** The text about attacks that the rule `suggest` leaves open. */
+export const wordsOpen = (): string => fill(t.policies.wordsOpen, t.policies.wordsRules)

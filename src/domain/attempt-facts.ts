@@ -1,6 +1,7 @@
 import type { Device, Network, Place } from './context/circumstances.js'
 import type { Indicator, IndicatorReading } from './context/signal.js'
 import type { Sitting } from './sitting.js'
+import type { TypedWords } from './typed-words.js'
 import type { RecommendedAction } from './verdict.js'
 
 /** The known pattern that an attempt's pattern is nearest to, if a sincere pattern is seldom as near. */
@@ -41,6 +42,8 @@ export interface AttemptFacts {
   readonly bot: boolean
   readonly replay: boolean
   readonly mode: 'visible' | 'sensitive'
+  /** Whether the words of the session were typed. Absent from attempts recorded before sessions had words. */
+  readonly typedWords?: TypedWords
   /** The sitting that the confidence is for. Absent from attempts recorded before there were two. */
   readonly sitting?: Sitting
   /** Ids of the enrolled and of the adaptive reference patterns that the pattern was scored against, in order of scoring. */

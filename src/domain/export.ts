@@ -17,6 +17,7 @@ export const EXPORT_COLUMNS = {
     'policy_id',
     'n_patterns_ref',
     'n_patterns_ref_used',
+    'typed_words',
   ],
   logs: ['id', 'created_at', 'api', 'method', 'route', 'status', 'duration_ms'],
   usage: ['kind', 'date', 'n_accounts', 'n_accounts_generic', 'n_users_nominative', 'n_users_generic', 'over_quota'],

@@ -12,6 +12,7 @@ export const INVALID_PATTERNS_WINDOW_MS = 15 * 60_000
  */
 export const LIMITED_REFUSALS: readonly RefusalKind[] = [
   'pattern-invalid',
+  'words-not-typed',
   'member-mismatch',
   'bot-detected',
   'replay-detected',

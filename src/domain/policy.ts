@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { SIGNAL_WEIGHTS } from './context/context.js'
 import { CONTEXT_INDICATORS, type ContextIndicator } from './context/signal.js'
 
+const WORDS_RULES = ['suggest', 'require'] as const
 export const PRIORITIES = ['security', 'balanced', 'usability'] as const
 
 const Weight = z.number().min(0).max(100)
@@ -38,6 +39,12 @@ export const Policy = z.object({
     .describe(
       'The recommendation on a copy or a forgery whose typing would otherwise be accepted or challenged. A pattern with the very times of a known one is `block` in any case.',
     ),
+  words: z
+    .enum(WORDS_RULES)
+    .default('suggest')
+    .describe(
+      'suggest: any text may be typed, and `typed_words` of an authentication says which was. require: a pattern that does not type the words of its session is 422 and not judged; the mode must be visible.',
+    ),
   enrollment: z
     .object({ minHoursBetween: z.number().min(0).max(168) })
     .default({ minHoursBetween: 0 })
@@ -63,6 +70,7 @@ export const DEFAULT_POLICY: Policy = {
   priority: 'balanced',
   indicators: {},
   on_suspicion: 'block',
+  words: 'suggest',
   enrollment: { minHoursBetween: 0 },
   security_code_fallback: {
     enabled: true,

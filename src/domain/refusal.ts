@@ -26,6 +26,7 @@ export type RefusalKind =
   | 'shared-accounts-quota'
   | 'members-quota'
   | 'pattern-invalid'
+  | 'words-not-typed'
   | 'bot-detected'
   | 'replay-detected'
   | 'profile-complete'

@@ -20,6 +20,7 @@ export const USING_UP: readonly RefusalKind[] = [
   'profile-locked',
   'too-soon',
   'pattern-invalid',
+  'words-not-typed',
   'bot-detected',
   'replay-detected',
 ]

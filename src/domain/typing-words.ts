@@ -40,7 +40,7 @@ function split(text: string): readonly string[] {
   return text.trim().split(/\s+/)
 }
 
-const isLanguage = (text: string): text is Language => (LANGUAGES as readonly string[]).includes(text)
+export const isLanguage = (text: string): text is Language => (LANGUAGES as readonly string[]).includes(text)
 
 /** The language of a tag without its region (`pt` of `pt-BR`); null if it has no words. */
 function languageOf(tag: string): Language | null {

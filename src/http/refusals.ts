@@ -52,6 +52,7 @@ export const wireRefusals: Readonly<Record<RefusalKind, WireRefusal>> = {
   'media-type-unsupported': { status: 415, reason: 'invalid-data' },
   'validation-failed': { status: 422, reason: 'invalid-data' },
   'pattern-invalid': { status: 422, reason: 'invalid-data' },
+  'words-not-typed': { status: 422, reason: 'invalid-data' },
   'security-code-weak': { status: 422, reason: 'invalid-data' },
   'bot-detected': { status: 422, reason: 'detection-bot' },
   'replay-detected': { status: 422, reason: 'fraud-detected' },

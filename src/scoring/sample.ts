@@ -43,6 +43,10 @@ export function readableSample(bytes: Uint8Array): boolean {
   return n >= 1 && n <= PRESSES_MAX && bytes.length === sampleBytes(n)
 }
 
+/** The key indices of a readable sample: a view of its bytes. */
+export const sampleKeys = (bytes: Uint8Array): Uint8Array =>
+  bytes.subarray(HEADER_BYTES, HEADER_BYTES + ((bytes[2] ?? 0) | ((bytes[3] ?? 0) << 8)))
+
 /** Decodes a sample, with times to float32 precision; null if it fails `readableSample`. */
 export function decodeSample(bytes: Uint8Array): Sample | null {
   if (!readableSample(bytes)) return null

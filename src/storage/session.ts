@@ -1,5 +1,11 @@
 import type { AttemptKind, SessionUse } from '../domain/attempts.js'
 
+/** The words that a session has issued: suggestions in the order of use (`src/domain/issued-words.ts`), and the number used up. */
+export interface SessionWords {
+  readonly issued: string
+  readonly used: number
+}
+
 /** A sign-in session as its holder may use it. The bearer value is never stored, only its SHA-256 in hex. */
 export interface Session {
   readonly userRef: string
@@ -11,6 +17,8 @@ export interface Session {
   readonly used: SessionUse
   /** Id of the pending action that a bootstrap of this session last reported; null if none was pending. */
   readonly reportedAction: string | null
+  /** Null: no words were issued. */
+  readonly words: SessionWords | null
 }
 
 export interface NewSession {
@@ -19,6 +27,8 @@ export interface NewSession {
   readonly memberRef: string | null
   readonly memberVersion?: number | null
   readonly lifetimeMs: number
+  /** Suggestions to issue; none if absent. */
+  readonly words?: string | null
 }
 
 /** A session that is found by its member. Nobody has its bearer value. */
@@ -52,8 +62,9 @@ export interface SessionStore {
   /** Binds a session without a member to one, once; false if it is bound to another or gone. */
   designate(organizationId: string, userRef: string, sha256: string, memberRef: string): Promise<boolean>
   /**
-   * Counts one attempt before it is made, if fewer than `budget` of its kind are used. Atomic. Only `release` undoes a
-   * reservation. One round trip, the session check included; null if there is no such live session.
+   * Counts one attempt before it is made, if fewer than `budget` of its kind are used; a typing attempt uses up one suggestion.
+   * Atomic. Only `release` undoes a reservation. One round trip, the session check included; null if there is no such live
+   * session.
    */
   reserve(
     organizationId: string,
@@ -62,8 +73,27 @@ export interface SessionStore {
     kind: AttemptKind,
     budget: number,
   ): Promise<Reservation | null>
-  /** Undoes a reservation whose pattern could not be read, or whose code was not compared: it revealed nothing. */
-  release(organizationId: string, userRef: string, sha256: string, kind: AttemptKind): Promise<void>
+  /**
+   * Undoes a reservation whose pattern could not be read, or whose code was not compared: it revealed nothing. Returns the
+   * suggestion too, if the session still has the `words` of the reservation.
+   */
+  release(
+    organizationId: string,
+    userRef: string,
+    sha256: string,
+    kind: AttemptKind,
+    words: SessionWords | null,
+  ): Promise<void>
+  /**
+   * Replaces the words if they are still `from`. Atomic. `changed` says whether they were, and `words` are those that the session
+   * has now; null if there is no such live session.
+   */
+  changeWords(
+    organizationId: string,
+    userRef: string,
+    sha256: string,
+    change: { readonly from: SessionWords | null; readonly to: SessionWords },
+  ): Promise<{ readonly changed: boolean; readonly words: SessionWords | null } | null>
   markTypingFailed(organizationId: string, userRef: string, sha256: string): Promise<void>
   markReported(organizationId: string, userRef: string, sha256: string, actionId: string): Promise<void>
   end(organizationId: string, userRef: string, sha256: string): Promise<void>

@@ -166,6 +166,7 @@ function verifyOf({ config, scoring, stores, newId, now }: Needs, people: readon
         await sessions.reserve(organizationId, userRef, ...rest)
         return { outcome: 'reserved', session: sessionOf(userRef), nth: 1 }
       },
+      changeWords: async () => null,
     }),
     authentications: part<AuthenticationStore>({
       tested: authentications.tested,
@@ -191,6 +192,7 @@ const sessionOf = (userRef: string): Session => ({
   memberVersion: null,
   used: { biometric: 1, security_code: 0, typingFailed: false },
   reportedAction: null,
+  words: null,
 })
 
 const settingsAt = (policyId: string, createdAt: number): Settings => ({

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { type Enrolled, enroll, enrollOne, linkTo, sendBy, sincere, verifyOf } from '../harness/enrolled.js'
+import { type Enrolled, enroll, enrollOne, linkTo, typeBy, verifyOf } from '../harness/enrolled.js'
 import { type Answer, sharedService } from '../harness/service.js'
 import { ownRows, referencesOf } from './own-rows.js'
 
@@ -11,7 +11,7 @@ const rows = ownRows(service)
 const act = async (userRef: string, action: string) =>
   expect((await service.dashboard('POST', `/users/${userRef}/actions`, { body: { action } })).status).toBe(200)
 const page = async (key: string) => (await fetch(`${service.auth}/b/${key}`)).status
-const typeBy = (key: string, { fresh }: Enrolled) => sincere((body) => sendBy(service, key, body), fresh)
+const typesBy = (key: string, { fresh }: Enrolled) => typeBy(service, key, fresh)
 const enrolls = async (who: Enrolled) => enrollOne(service, who, (await service.bootstrap(who.userRef)).session)
 const references = (userRef: string) => referencesOf(rows, userRef)
 const refusal = ({ status, json }: Answer) => [status, json.reason]
@@ -29,16 +29,16 @@ it.each([0, 4])(
     const userRef = `link-${collected}`
     const [who, thief] = [await enroll(service, userRef), await enroll(service, `thief-${collected}`, 0)]
     const key = await linkTo(service, 'reset', userRef)
-    for (let n = 0; n < collected; n++) expect((await typeBy(key, thief)).status).toBe(200)
+    for (let n = 0; n < collected; n++) expect((await typesBy(key, thief)).status).toBe(200)
     await act(userRef, 'lock')
     const before = await references(userRef)
     expect(await page(key)).toBe(404)
-    for (let n = 0; n < 5; n++) expect(refusal(await typeBy(key, thief))).toEqual(LOCKED)
+    for (let n = 0; n < 5; n++) expect(refusal(await typesBy(key, thief))).toEqual(LOCKED)
     expect(await references(userRef)).toEqual(before)
     await staysLocked(who)
     await act(userRef, 'unlock')
     expect(await page(key)).toBe(200)
-    expect((await typeBy(key, thief)).json).toMatchObject({ completed: collected === 4 })
+    expect((await typesBy(key, thief)).json).toMatchObject({ completed: collected === 4 })
   },
 )
 
@@ -59,10 +59,10 @@ it('a complete link and enrollment add nothing to a profile that an administrato
   const who = await enroll(service, 'part', 3)
   const key = await linkTo(service, 'complete', 'part')
   await act('part', 'lock')
-  for (const answer of [await typeBy(key, who), await enrolls(who)]) expect(refusal(answer)).toEqual(LOCKED)
+  for (const answer of [await typesBy(key, who), await enrolls(who)]) expect(refusal(answer)).toEqual(LOCKED)
   expect(await references('part')).toHaveLength(3)
   await act('part', 'unlock')
-  expect((await typeBy(key, who)).json).toMatchObject({ nPatterns: 4 })
+  expect((await typesBy(key, who)).json).toMatchObject({ nPatterns: 4 })
 })
 
 it('a reset by an administrator opens typing, and not the code', async () => {

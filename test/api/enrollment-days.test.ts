@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { INVALID_PATTERNS_MAX } from '../../src/domain/invalid-patterns.js'
 import { DEFAULT_POLICY } from '../../src/domain/policy.js'
 import { person } from '../../src/typist/made-up-person.js'
-import { linkTo, sendBy, sincere, text } from '../harness/enrolled.js'
+import { linkTo, sincere, text, typeBy } from '../harness/enrolled.js'
 import { sharedService, type TestService } from '../harness/service.js'
 import { ownRows } from './own-rows.js'
 
@@ -28,10 +28,10 @@ describe('a policy with hours between the patterns of an enrollment', () => {
         from keystride.member m where m.id = r.member_id and m.member_ref = ${userRef}`,
     )
   let typed = 0
-  const fresh = (who: number) => person(who).types(text(++typed), typed)
+  const fresh = (who: number, words = text(typed + 1)) => person(who).types(words, ++typed)
   const type = (who: number, send: (body: unknown) => ReturnType<TestService['call']>) =>
     sincere(send, () => fresh(who))
-  const by = (key: string) => (body: unknown) => sendBy(service, key, body)
+  const typeByLink = (who: number, key: string) => typeBy(service, key, (words) => fresh(who, words))
   const enrolls = (userRef: string) => async (body: unknown) => {
     const { session } = await service.bootstrap(userRef)
     return service.call('POST', `/users/${userRef}/typing-patterns`, { session, body })
@@ -57,24 +57,27 @@ describe('a policy with hours between the patterns of an enrollment', () => {
   })
 
   it('holds for a profile link too, where several patterns at once come to one', async () => {
-    const send = by(await linkTo(service, 'create', 'bob'))
-    const answers = await Promise.all([1, 2, 3, 4].map(() => type(2, send)))
+    const key = await linkTo(service, 'create', 'bob')
+    const answers = await Promise.all([1, 2, 3, 4].map(() => typeByLink(2, key)))
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 429, 429, 429])
     const taken = answers.find(({ status }) => status === 200)
     expect(taken?.json).toMatchObject({ nPatterns: 1, completed: false, retryAfterSeconds: SECONDS })
     await hoursPass('bob', HOURS)
-    expect((await type(2, send)).json).toMatchObject({ nPatterns: 2, retryAfterSeconds: SECONDS })
+    expect((await typeByLink(2, key)).json).toMatchObject({ nPatterns: 2, retryAfterSeconds: SECONDS })
   })
 
   it('asks for no time between the patterns that fill a complete profile by a link', async () => {
-    const first = by(await linkTo(service, 'create', 'cy'))
+    const first = await linkTo(service, 'create', 'cy')
     for (let day = 1; day <= 5; day++) {
-      expect((await type(3, first)).json).toMatchObject({ nPatterns: day, retryAfterSeconds: day < 5 ? SECONDS : 0 })
+      expect((await typeByLink(3, first)).json).toMatchObject({
+        nPatterns: day,
+        retryAfterSeconds: day < 5 ? SECONDS : 0,
+      })
       await hoursPass('cy', HOURS)
     }
-    const more = by(await linkTo(service, 'complete', 'cy'))
+    const more = await linkTo(service, 'complete', 'cy')
     for (let n = 6; n <= 10; n++)
-      expect((await type(3, more)).json).toMatchObject({
+      expect((await typeByLink(3, more)).json).toMatchObject({
         nPatterns: n,
         completed: n === 10,
         retryAfterSeconds: 0,
@@ -124,9 +127,9 @@ describe('a policy with hours between the patterns of an enrollment', () => {
   })
 
   it('holds for a link that resets a complete profile', async () => {
-    const send = by(await linkTo(service, 'reset', 'cy'))
-    expect((await type(3, send)).json).toMatchObject({ nPatterns: 1, retryAfterSeconds: SECONDS })
-    const early = await type(3, send)
+    const key = await linkTo(service, 'reset', 'cy')
+    expect((await typeByLink(3, key)).json).toMatchObject({ nPatterns: 1, retryAfterSeconds: SECONDS })
+    const early = await typeByLink(3, key)
     expect([early.status, early.json.reason]).toEqual([429, 'quota-exceeded'])
   })
 })

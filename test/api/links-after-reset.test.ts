@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { type Enrolled, enroll, enrollOne, linkTo, sendBy, sincere } from '../harness/enrolled.js'
+import { type Enrolled, enroll, enrollOne, linkTo, typeBy } from '../harness/enrolled.js'
 import { sharedService } from '../harness/service.js'
 import { ownRows } from './own-rows.js'
 
 const service = await sharedService()
 const rows = ownRows(service)
 
-const type = (key: string, { fresh }: Enrolled) => sincere((body) => sendBy(service, key, body), fresh)
+const type = (key: string, { fresh }: Enrolled) => typeBy(service, key, fresh)
 const stored = async (table: string, userRef: string) => {
   const found = await rows(
     (sql) => sql`

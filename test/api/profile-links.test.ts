@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type MadeUpPerson, person } from '../../src/typist/made-up-person.js'
-import { enroll, linkTo, sendBy, sincere, text, verifyOf } from '../harness/enrolled.js'
+import { enroll, linkTo, sendBy, sincere, text, typeBy, verifyOf, wordsBy } from '../harness/enrolled.js'
 import { figure, LONG } from '../harness/figure.js'
 import { sharedService } from '../harness/service.js'
 import { ownRows } from './own-rows.js'
@@ -20,12 +20,8 @@ const keyOf = (kind: string, userRef: string, body: object = {}) => linkTo(servi
 const revoke = (userRef: string) => service.callLinks('DELETE', `/api/links/${userRef}`)
 const send = (key: string, body: unknown, headers: Record<string, string> = {}) => sendBy(service, key, body, headers)
 let typed = 0
-const fresh = (who: MadeUpPerson) => who.types(text(++typed), typed)
-const type = (key: string, who: MadeUpPerson) =>
-  sincere(
-    (body) => send(key, body),
-    () => fresh(who),
-  )
+const fresh = (who: MadeUpPerson, words = text(typed + 1)) => who.types(words, ++typed)
+const type = (key: string, who: MadeUpPerson) => typeBy(service, key, (words) => fresh(who, words))
 async function complete(key: string, who: MadeUpPerson) {
   for (;;) {
     const answer = await type(key, who)
@@ -183,7 +179,8 @@ describe('profile links', () => {
       const userRef = `race-${race}`
       const { who } = await enroll(service, userRef, 4)
       const key = await keyOf('complete', userRef)
-      const bodies = Array.from({ length: 100 }, () => fresh(who))
+      const words = await wordsBy(service, key)
+      const bodies = Array.from({ length: 100 }, () => fresh(who, words))
       const answers = await Promise.all(bodies.map((body) => send(key, body)))
       if (answers.filter(({ json }) => json.completed === true).length === 1) once++
       // 404: the link has ended; 409: the profile is complete; 422: classified as a machine; 503: the queue is full.
@@ -227,17 +224,25 @@ describe('profile links', () => {
     ]
     const who = person(9401)
     for (const [headers, status] of statuses) {
+      const words = await wordsBy(service, key)
       const answer = await sincere(
         (body) => send(key, body, headers),
-        () => fresh(who),
+        () => fresh(who, words),
       )
       expect([headers, answer.status]).toEqual([headers, status])
     }
   })
 
   it('refuse machines and replays, and count the refusals against the member', async () => {
-    const { first } = await enroll(service, 'origin')
     const key = await keyOf('create', 'limited')
+    const { session, who, userRef } = await enroll(service, 'origin', 0)
+    const words = await wordsBy(service, key)
+    let first: unknown
+    const typing = () => {
+      first = fresh(who, words)
+      return first
+    }
+    await sincere((body) => service.call('POST', `/users/${userRef}/typing-patterns`, { session, body }), typing)
     expect((await send(key, first)).json).toMatchObject({ reason: 'fraud-detected' })
     for (let n = 1; n < 20; n++) expect((await send(key, {})).status).toBe(422)
     for (const body of [{}, fresh(person(9501))]) expect((await send(key, body)).status).toBe(429)

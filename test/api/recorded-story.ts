@@ -8,7 +8,7 @@ import { readConfig } from '../../src/process/config.js'
 import { jsonLog } from '../../src/process/log.js'
 import { person, wirePattern } from '../../src/typist/made-up-person.js'
 import { administration, openStores } from '../../src/wiring/open-stores.js'
-import { enroll, stranger, text } from '../harness/enrolled.js'
+import { enroll, stranger, text, wordsBy } from '../harness/enrolled.js'
 import { until } from '../harness/patience.js'
 import { ask as askRaw, request } from '../harness/raw.js'
 import { startService, type TestService } from '../harness/service.js'
@@ -166,7 +166,8 @@ async function links({ reply, refusal }: Recorder, service: TestService): Promis
   const eve = { userRef: 'eve' }
   const body = { redirect_uri: 'https://login.example.com/welcome', validity: 3600 }
   const { key } = await reply('auth', 'POST /api/links/create-profile/{userRef}', 200, { path: eve, body })
-  const typed = { headers: { 'X-Link-Key': key }, body: person(3).types(text(1), 0) }
+  const typed = { headers: { 'X-Link-Key': key }, body: person(3).types(await wordsBy(service, key), 0) }
+  await refusal('words-not-typed', 'auth', 'POST /typing-patterns', { ...typed, body: person(3).types(text(9), 9) })
   await reply('auth', 'POST /typing-patterns', 200, typed)
   const foreign = { ...typed.headers, origin: 'https://elsewhere.example' }
   await refusal('cross-site', 'auth', 'POST /typing-patterns', { ...typed, headers: foreign })

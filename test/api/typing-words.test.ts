@@ -1,9 +1,10 @@
 import { v7 as uuid } from 'uuid'
 import { describe, expect, it } from 'vitest'
 import { OWN_WORDS_MAX, type TypingWord, USABLE_WORDS_MIN } from '../../src/domain/own-words.js'
-import { HOME_WORDS, SUGGESTED_KEY_PRESSES } from '../../src/domain/suggested-words.js'
+import { SUGGESTED_KEY_PRESSES } from '../../src/domain/suggested-words.js'
 import { coreWords, LANGUAGES, type Language } from '../../src/domain/typing-words.js'
 import { coreWordId } from '../../src/flows/organization/core-word-ids.js'
+import { enroll } from '../harness/enrolled.js'
 import { type Answer, sharedService } from '../harness/service.js'
 import { ownRows } from './own-rows.js'
 import { speakingFor } from './second-service.js'
@@ -240,14 +241,42 @@ describe('suggested words', () => {
     expect((await remove(one?.id ?? '')).status).toBe(200)
   })
 
-  it('are drawn from the same few words before and after the account exists, and from others for another person', async () => {
+  it('of a first pattern are the same before and after the account exists, in any order, and others for other people', async () => {
     const drawn = async (userRef: string) =>
-      new Set((await Promise.all(Array.from({ length: 40 }, () => words(userRef, 'pt')))).flat())
-    const before = await drawn('home-words')
-    const shared = async (userRef: string) => [...(await drawn(userRef))].filter((word) => before.has(word)).length
-    expect(before.size).toBeLessThanOrEqual(HOME_WORDS)
-    await service.call('POST', '/users/home-words')
-    expect(await shared('home-words')).toBeGreaterThan(HOME_WORDS - 5)
-    expect(await shared('somebody-else')).toBeLessThan(HOME_WORDS - 5)
+      new Set((await Promise.all(Array.from({ length: 10 }, () => words(userRef, 'pt')))).flat())
+    const before = await drawn('first-words')
+    await service.call('POST', '/users/first-words')
+    expect([...(await drawn('first-words'))].sort()).toEqual([...before].sort())
+    const others = await Promise.all(Array.from({ length: 12 }, (_, i) => drawn(`other-words-${i}`)))
+    expect(new Set(others.map((one) => [...one].sort().join())).size).toBeGreaterThan(2)
+  })
+
+  it('of sign-ins come from no earlier pattern of the person', async () => {
+    const who = await enroll(service, 'fresh-words', 0)
+    const { session } = who
+    let shown = (await service.bootstrap('fresh-words')).json
+    const seen = new Set<string>()
+    const isNew = () => {
+      const before = shown.suggestedWords.filter((word: string) => seen.has(word))
+      for (const word of shown.suggestedWords) seen.add(word)
+      return before
+    }
+    for (let stored = 0; stored < 5; ) {
+      const body = who.fresh(shown.suggestedWords.join(' '))
+      const { status, json } = await service.call('POST', '/users/fresh-words/typing-patterns', { session, body })
+      if (status !== 200) continue
+      expect(isNew()).toEqual([])
+      stored++
+      shown = json
+    }
+    for (let signIn = 0; signIn < 20; signIn++) {
+      const begun = await service.bootstrap('fresh-words')
+      shown = begun.json
+      expect(isNew()).toEqual([])
+      const body = who.fresh(shown.suggestedWords.join(' '))
+      const { json } = await service.call('POST', '/users/fresh-words/verify', { session: begun.session, body })
+      if (!json.authentication.authenticated)
+        await service.dashboard('POST', '/users/fresh-words/actions', { body: { action: 'unlock' } })
+    }
   })
 })

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { type Enrolled, enroll, enrollOne, linkTo, sendBy, sincere, verifyOf } from '../harness/enrolled.js'
+import { type Enrolled, enroll, enrollOne, linkTo, sincere, typeBy, verifyOf } from '../harness/enrolled.js'
 import { sharedService } from '../harness/service.js'
 
 const service = await sharedService()
@@ -18,12 +18,12 @@ describe('a body with a misspelt or null field', () => {
     const code = { securityCode: '749205', memberRef: 'other' }
     const misspelt =
       ({ userRef, fresh }: Enrolled) =>
-      () => ({ ...(fresh() as object), memberRef: userRef })
+      (words?: string) => ({ ...(fresh(words) as object), memberRef: userRef })
     const answers = [
       await sincere(verify, misspelt(owner)),
       await sincere((body) => service.call('POST', '/user-verify/owner', { body }), misspelt(owner)),
       await enrollOne(service, { ...other, fresh: misspelt(other) }),
-      await sincere((body) => sendBy(service, key, body), misspelt(other)),
+      await typeBy(service, key, misspelt(other)),
       await sincere(
         (pattern) => service.call('POST', '/user-action/other', { body: { action: 'LINK_PATTERN', pattern } }),
         misspelt(other),

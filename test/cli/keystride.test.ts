@@ -222,4 +222,19 @@ describe('keystride', () => {
     expect(await typed('2')).not.toBe(one)
     expect(JSON.parse(one).kevt.length).toBeGreaterThanOrEqual(80)
   })
+
+  it('prints a pattern of given words, in one argument or in several', async () => {
+    const keys = async (...words: string[]) =>
+      JSON.parse(await said('typing-pattern', '--words', ...words))
+        .k.map(({ k }: { k: string }) => k)
+        .join('')
+    expect(await keys('table', 'garden', 'Müßig')).toBe('table garden mussig')
+    expect(await keys('table garden window')).toBe('table garden window')
+    expect(await keystride('typing-pattern', '--words', 'a b c')).toMatchObject({ status: 2 })
+    expect(await keystride('typing-pattern', '--words', 'table garden', '--text', 'table garden window')).toMatchObject(
+      {
+        status: 2,
+      },
+    )
+  })
 })

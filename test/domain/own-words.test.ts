@@ -156,11 +156,13 @@ describe('suggested words of an organization', () => {
       ],
     }))
 
+  const turns = fc.record({ enrolls: fc.boolean(), n: fc.nat(10_000) })
+
   it('are distinct enabled words of the right language only, with at least 40 key presses', () => {
     fc.assert(
-      fc.property(changed, fc.integer({ min: 0, max: 2 ** 32 - 1 }), ({ language, stored }, seed) => {
+      fc.property(changed, turns, fc.integer({ min: 0, max: 2 ** 32 - 1 }), ({ language, stored }, turn, seed) => {
         const usable = usableWords(language, stored)
-        const words = suggestWordsFor('ann', seed, wordPools(stored)[language])
+        const words = suggestWordsFor('ann', wordPools(stored)[language], turn, seed)
         const allowed = new Set(usable.length >= USABLE_WORDS_MIN ? usable : coreWords(language))
         expect(words.filter((word) => !allowed.has(word))).toEqual([])
         expect(new Set(words).size).toBe(words.length)
@@ -176,8 +178,10 @@ describe('suggested words of an organization', () => {
       .map((word) => disabledCore(word, 'nl'))
     const pool = wordPools(stored).nl
     expect(pool).toHaveLength(USABLE_WORDS_MIN)
-    const seen = new Set(Array.from({ length: 1000 }, (_, seed) => suggestWordsFor('ann', seed, pool).join(' ')))
-    expect(seen.size).toBeGreaterThan(990)
+    for (const enrolls of [true, false]) {
+      const text = (seed: number) => suggestWordsFor('ann', pool, { enrolls, n: 3 }, seed).join(' ')
+      expect(new Set(Array.from({ length: 1000 }, (_, seed) => text(seed))).size).toBeGreaterThan(900)
+    }
   })
 
   it('are the shipped ones again if a shorter list of a later version leaves too few', () => {
@@ -193,7 +197,9 @@ describe('suggested words of an organization', () => {
   })
 
   it('are all words if these cannot give enough key presses', () => {
-    expect(suggestWordsFor('ann', 1, ['ab', 'cd']).sort()).toEqual(['ab', 'cd'])
-    expect(suggestWordsFor('ann', 1, [])).toEqual([])
+    for (const enrolls of [true, false]) {
+      expect(suggestWordsFor('ann', ['ab', 'cd'], { enrolls, n: 7 }, 1).sort()).toEqual(['ab', 'cd'])
+      expect(suggestWordsFor('ann', [], { enrolls, n: 7 }, 1)).toEqual([])
+    }
   })
 })

@@ -10,8 +10,8 @@ export interface Enrolled {
   readonly who: MadeUpPerson
   /** The first pattern that was enrolled. */
   readonly first: unknown
-  /** A new pattern of this person, with a new text. */
-  readonly fresh: () => unknown
+  /** A new pattern of this person, with a new text unless one is given. */
+  readonly fresh: (words?: string) => unknown
 }
 
 /** Sentences that share pairs of keys, as suggested words do. */
@@ -47,7 +47,7 @@ export async function enroll(service: TestService, userRef: string, count = 5): 
     } else expect(json.reason, JSON.stringify(json)).toBe('detection-bot')
   }
   let next = 100
-  return { userRef, session, who, first, fresh: () => who.types(text(next), next++) }
+  return { userRef, session, who, first, fresh: (words) => who.types(words ?? text(next), next++) }
 }
 
 /** A pattern of another person, a new one each time, who types far more slowly than any enrolled person. */
@@ -97,3 +97,20 @@ export async function linkTo(service: TestService, kind: string, userRef: string
 /** Sends a pattern by a profile link. */
 export const sendBy = (service: TestService, key: string, body: unknown, headers: Record<string, string> = {}) =>
   service.callLinks('POST', '/typing-patterns', { body, headers: { 'x-link-key': key, ...headers } })
+
+/** The words that the page of a link shows; any text if it shows none. */
+export async function wordsBy({ auth }: TestService, key: string): Promise<string> {
+  const page = await (await fetch(`${auth}/b/${key}`)).text()
+  const data = /data-page="([^"]*)"/.exec(page)?.[1]?.replaceAll('&quot;', '"') ?? ''
+  const shown = /"suggestedWords":\[([^\]]*)\]/.exec(data)?.[1]
+  return shown === undefined ? text(1) : shown.replaceAll('"', '').replaceAll(',', ' ')
+}
+
+/** Types the words of a link's page by its key. `types` gives a pattern of the words, a new one each time. */
+export async function typeBy(service: TestService, key: string, types: (words: string) => unknown): Promise<Answer> {
+  const words = await wordsBy(service, key)
+  return sincere(
+    (body) => sendBy(service, key, body),
+    () => types(words),
+  )
+}

@@ -10,7 +10,7 @@ import { documentedPath, parametersOf } from '../../src/http/docs/route-docs.js'
 import { queryOf, segmentsOf } from '../../src/http/intake/request-line.js'
 import type { Route } from '../../src/http/route.js'
 import { person } from '../../src/typist/made-up-person.js'
-import { enroll, text } from '../harness/enrolled.js'
+import { enroll } from '../harness/enrolled.js'
 import { sharedService, type TestService } from '../harness/service.js'
 
 /** Texts that an address must escape. */
@@ -251,19 +251,36 @@ describe('the sign-in of the client, against the service', () => {
     expect((await service.call('GET', '/users/hotel/members')).json.members).toHaveLength(2)
   })
 
-  it('begins a sign-in of one person, and passes a pattern given at once', async () => {
+  const shownIn = (result: SignIn): string => ('words' in result ? result.words.suggestedWords.join(' ') : '')
+
+  it('begins a sign-in of one person, and passes a pattern of its words, not one of other words or without its state', async () => {
     const ann = await enroll(service, 'ann')
     const begun = await signIn({ userRef: ' ANN ' })
     expect(begun).toMatchObject({ kind: 'type', codeOpen: false, again: null, state: { userRef: 'ann' } })
     const kinds = new Set<string>()
-    for (let i = 0; i < 3; i++) kinds.add((await signIn({ userRef: 'ann', pattern: ann.fresh() })).kind)
+    for (let i = 0; i < 3; i++) {
+      const shown = await signIn({ userRef: 'ann' })
+      if (shown.kind !== 'type') throw new Error(shown.kind)
+      const { state } = shown
+      const words = shown.words.suggestedWords.join(' ')
+      const other = await signIn({ userRef: 'ann', pattern: ann.fresh(), state })
+      expect(other).toMatchObject({ kind: 'type', again: 'invalid-data', words: shown.words })
+      kinds.add((await signIn({ userRef: 'ann', pattern: ann.fresh(words), state })).kind)
+    }
     expect(kinds).toContain('authenticated')
+    const lost: unknown = await signIn({ userRef: 'ann', pattern: ann.fresh() })
+    expect(lost).toMatchObject({
+      kind: 'type',
+      again: 'session-expired',
+    })
   })
 
   it('asks again after a pattern that is none, and says why', async () => {
     await enroll(service, 'cy')
+    const begun = await signIn({ userRef: 'cy' })
+    if (begun.kind !== 'type') throw new Error(begun.kind)
     for (const pattern of ['not JSON', '[]', '7', { kevt: [] }, null]) {
-      const result = await signIn({ userRef: 'cy', pattern })
+      const result = await signIn({ userRef: 'cy', pattern, state: begun.state })
       expect(result).toMatchObject({ kind: 'type', again: 'invalid-data' })
     }
   })
@@ -280,7 +297,7 @@ describe('the sign-in of the client, against the service', () => {
     expect(result.kind).toBe('enroll')
     await service.dashboard('POST', '/users/bea/actions', { body: { action: 'lock' } })
     for (let tries = 0; result.kind === 'enroll' && tries < 5; tries++)
-      result = await signIn({ userRef: 'bea', pattern: who.types(text(tries), tries), state: result.state })
+      result = await signIn({ userRef: 'bea', pattern: who.types(shownIn(result), tries), state: result.state })
     expect(result).toMatchObject({ kind: 'locked', until: null })
   })
 
@@ -294,7 +311,7 @@ describe('the sign-in of the client, against the service', () => {
       let result = await signIn({ userRef: 'dan' })
       // A made-up person is sometimes taken for a machine, and types again.
       while (result.kind === 'enroll' && ++typed < 20)
-        result = await signIn({ userRef: 'dan', pattern: who.types(text(typed), typed), state: result.state })
+        result = await signIn({ userRef: 'dan', pattern: who.types(shownIn(result), typed), state: result.state })
       expect(result).toEqual({ kind: 'later', retryAfterSeconds: expect.any(Number), until: expect.any(String) })
       if (result.kind !== 'later') continue
       expect(result.retryAfterSeconds).toBeGreaterThan(19 * 3600)

@@ -6,6 +6,7 @@ import { type ClientNeeds, createDraws, type Draws, keep, MEMBERS } from './clie
 import type { Kind } from './moods.js'
 import type { Request } from './request.js'
 import { type Flows, TARGETS } from './service.js'
+import { typing } from './typists.js'
 
 const HINTS = { language: null, acceptLanguage: null }
 
@@ -18,7 +19,8 @@ const bootstrap = ({ heldOf, now }: Draws, who: Designation, presented: string |
   ...(presented === null ? {} : { token: presented }),
   async run(flows) {
     const begun = await flows.bootstrap(who, presented, HINTS)
-    const { tokens } = heldOf(who)
+    const { tokens, words } = heldOf(who)
+    keep(words, begun.words.suggestedWords)
     if (!tokens.some(({ token }) => token === begun.sessionToken))
       keep(tokens, { token: begun.sessionToken, at: now() })
     return begun
@@ -32,13 +34,22 @@ const withToken = (draws: Draws, who: Designation, run: (flows: Flows, token: st
 
 /** Calls that begin a session or send a pattern or a code. */
 function attemptCalls(draws: Draws) {
-  const { random, heldOf, body, code, token, right } = draws
+  const { random, heldOf, body, ofWords, code, token, right } = draws
+  const show = (who: Designation, shown: { readonly suggestedWords: string[] } | null) => {
+    if (shown !== null) keep(heldOf(who).words, shown.suggestedWords)
+  }
   return {
     bootstrap: (who) => bootstrap(draws, who, random.chance(0.4) ? token(who) : null),
-    enroll: (who) => withToken(draws, who, (flows, token) => flows.enroll(who, token, body(who, 0.97), HINTS)),
+    enroll: (who) =>
+      withToken(draws, who, async (flows, token) => {
+        const answer = await flows.enroll(who, token, ofWords(who, 0.97), HINTS)
+        show(who, answer.words)
+        return answer
+      }),
     verify: (who) =>
       withToken(draws, who, async (flows, token) => {
-        const answer = await flows.verify(who, token, { kind: 'pattern', body: body(who, right()) }, HINTS)
+        const answer = await flows.verify(who, token, { kind: 'pattern', body: ofWords(who, right()) }, HINTS)
+        show(who, answer.words)
         const { patternId } = answer.authentication ?? {}
         if (patternId) keep(heldOf(who).patterns, patternId)
         return answer
@@ -137,7 +148,15 @@ function profileCalls(draws: Draws) {
       const link = heldOf(who).links.at(random.chance(0.8) ? -1 : 0)
       if (link === undefined) return makeLink(who)
       const typist = { ...who, memberRef: link.memberRef }
-      return { link, run: (flows) => flows.linkPage.step(link.key, body(typist, 1), HINTS) }
+      const pattern = body(typist, 1)
+      const isWrong = random.chance(0.1)
+      return {
+        link,
+        async run(flows) {
+          const { words } = await flows.linkPage.open(link.key, HINTS)
+          return flows.linkPage.step(link.key, typing(pattern, isWrong ? [] : words.suggestedWords), HINTS)
+        },
+      }
     },
     'revoke links': (who) => ({
       async run(flows) {

@@ -5,7 +5,7 @@ import type { HeldLink, Request } from './request.js'
 import type { Random, Scheduler } from './scheduler.js'
 import { CODE_LENGTH, ORGANIZATIONS, TARGETS } from './service.js'
 import { keyOf, type MemberRow, type Tables } from './stores/tables.js'
-import { type Quality, type Typing, typed, typingOf } from './typists.js'
+import { type Quality, type Typing, typed, typing, typingOf } from './typists.js'
 
 const USERS = ['ann', 'bob', 'desk']
 export const MEMBERS = ['eve', 'fay']
@@ -25,6 +25,8 @@ interface Held {
   readonly ended: string[]
   readonly links: HeldLink[]
   readonly bodies: Uint8Array[]
+  /** Words that an answer has shown. */
+  readonly words: (readonly string[])[]
   readonly patterns: string[]
 }
 
@@ -52,7 +54,7 @@ export function createDraws({ random, scheduler, tables, codeOf }: ClientNeeds) 
 
   const heldOf = ({ organizationId, userRef }: Designation): Held => {
     const place = keyOf(organizationId, userRef)
-    const there = held.get(place) ?? { tokens: [], ended: [], links: [], bodies: [], patterns: [] }
+    const there = held.get(place) ?? { tokens: [], ended: [], links: [], bodies: [], words: [], patterns: [] }
     held.set(place, there)
     return there
   }
@@ -87,6 +89,11 @@ export function createDraws({ random, scheduler, tables, codeOf }: ClientNeeds) 
     )
     keep(before, fresh)
     return fresh
+  }
+  /** A pattern that types words that were shown, the latest most often. */
+  const ofWords = (who: Designation, share: number): Uint8Array => {
+    const { words } = heldOf(who)
+    return typing(body(who, share), random.chance(0.8) ? words.at(-1) : random.pick([...words, undefined]))
   }
   const digits = () => Array.from({ length: CODE_LENGTH }, () => random.below(10)).join('')
   const code = (who: Designation): string => {
@@ -144,7 +151,7 @@ export function createDraws({ random, scheduler, tables, codeOf }: ClientNeeds) 
     random,
     tables,
     now: scheduler.now,
-    ...{ heldOf, accountOf, memberOf, body, digits, code, token, whom, first, endsOf, kind },
+    ...{ heldOf, accountOf, memberOf, body, ofWords, digits, code, token, whom, first, endsOf, kind },
     /** Share of attempts by the right person in this mood. */
     right: () => right,
     /** Forgets a session or a link that the service refused as unknown. */

@@ -14,6 +14,7 @@ export const INVARIANTS = {
   sessions: 'a session serves only its user, for at most 900 s, and not after an event that ends it',
   verdict: 'a verdict uses the references and the code that are stored at its commit',
   belief: 'a member in an answer equals the stored row of that version',
+  words: 'the words that a session has issued are typed in one judged attempt at most',
   bug: 'a request ends with an answer or a refusal',
 } as const
 export type Invariant = keyof typeof INVARIANTS

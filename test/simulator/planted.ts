@@ -128,7 +128,7 @@ export const PLANTED: readonly Planted[] = [
     seenAs({ sessions, authentications }) {
       const places = new Map<string, Parameters<SessionStore['release']>>()
       const reserve: SessionStore['reserve'] = (organizationId, userRef, sha256, kind, budget) => {
-        places.set(sha256.slice(0, 16), [organizationId, userRef, sha256, kind])
+        places.set(sha256.slice(0, 16), [organizationId, userRef, sha256, kind, null])
         return sessions.reserve(organizationId, userRef, sha256, kind, budget)
       }
       const record: AuthenticationStore['record'] = (organizationId, attempt) =>
@@ -231,6 +231,23 @@ export const PLANTED: readonly Planted[] = [
         },
       }
     },
+  },
+  {
+    name: 'a reservation does not use up the words of its session',
+    by: 'words',
+    ...inCalls('sessions', (store) => ({
+      async reserve(...place) {
+        const reserved = await store.reserve(...place)
+        const [organizationId, userRef, sha256, kind] = place
+        const words = reserved?.session.words ?? null
+        if (kind === 'biometric' && words !== null && words.used > 0)
+          await store.changeWords(organizationId, userRef, sha256, {
+            from: words,
+            to: { ...words, used: words.used - 1 },
+          })
+        return reserved
+      },
+    })),
   },
   {
     name: 'an attempt that is refused after its reservation is counted',

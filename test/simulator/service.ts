@@ -1,5 +1,6 @@
 import type { ProfileTargets } from '../../src/domain/biometric-status.js'
 import { DEFAULT_POLICY, type Policy } from '../../src/domain/policy.js'
+import { coreWords } from '../../src/domain/typing-words.js'
 import { createAccountFlows } from '../../src/flows/account/accounts.js'
 import { createSecurityCodeFlows } from '../../src/flows/account/security-code.js'
 import { createUnlock } from '../../src/flows/account/unlock.js'
@@ -127,8 +128,8 @@ interface Needs {
 
 /** People in the cache of a process: fewer than exist, so that entries are evicted. */
 const REMEMBERED = 2
-/** A short list, because no test here checks word suggestions. */
-const WORDS = ['typing', 'rhythm', 'letter', 'number', 'window', 'garden', 'bridge', 'summer', 'winter', 'silver']
+/** One list for all languages: long enough that a session's suggestions differ. */
+const WORDS = coreWords('en').slice(0, 150)
 const POOLS = { en: WORDS, fr: WORDS, de: WORDS, es: WORDS, it: WORDS, pt: WORDS, nl: WORDS }
 
 /** An id as a UUID: the flows keep the ids of known patterns as bytes. */
@@ -155,7 +156,7 @@ export function startProcess(needs: Needs, process: number) {
     newId: () => uuidOf(fresh('id')),
     newToken: () => fresh('token'),
     now: scheduler.now,
-    randomSeed: () => 1,
+    randomSeed: () => Number(fresh('seed').slice('seed-'.length)),
     randomDigits: needs.randomDigits,
     replay: 'reject' as const,
     adaptation: true,

@@ -1,5 +1,6 @@
+import { keyName, keyOfName } from '../../src/domain/key-table.js'
 import type { ReplayMark } from '../../src/domain/replay.js'
-import { decodeSample, encodeSample } from '../../src/scoring/sample.js'
+import { decodeSample, encodeSample, sampleBytes } from '../../src/scoring/sample.js'
 import type { PatternReading, ProfileTemplate, Scoring } from '../../src/scoring/scoring.js'
 import type { CodeHash } from '../../src/storage/code-hash.js'
 import type { Binding, Vault } from '../../src/storage/vault.js'
@@ -18,18 +19,20 @@ export interface Typing {
   /** `member_ref` of the body. */
   readonly memberRef: string | null
   readonly mark: ReplayMark
+  /** The words that are typed; null: no words. */
+  words: readonly string[] | null
 }
 
 /** The typing of each body. Flows do not read bodies; they pass on the same object. */
 const typings = new WeakMap<Uint8Array, Typing>()
 
 /** A new body, or a jittered copy, which shares the bands of the mark of `copyOf`. Two bands find a removed pattern; the real eight would only cost time. */
-export function typed(typing: Omit<Typing, 'mark'>, copyOf: Typing | null = null): Uint8Array {
+export function typed(typing: Omit<Typing, 'mark' | 'words'>, copyOf: Typing | null = null): Uint8Array {
   const exact = new Uint8Array(16)
   new DataView(exact.buffer).setFloat64(0, typing.nth)
   const bands = copyOf?.mark.bands ?? [BigInt(2 * typing.nth), BigInt(2 * typing.nth + 1)]
   const body = new Uint8Array(0)
-  typings.set(body, { ...typing, mark: { exact, bands } })
+  typings.set(body, { ...typing, mark: { exact, bands }, words: null })
   return body
 }
 
@@ -39,17 +42,40 @@ export function typingOf(body: Uint8Array): Typing {
   return typing
 }
 
-/** A sample in the stored format with one press, which encodes the person and the number of the pattern. */
-const sampleOf = ({ person, nth, mode }: Typing): Uint8Array =>
-  encodeSample([{ key: person, pressMs: 0, releaseMs: nth }], mode)
-const SAMPLE_BYTES = 16
+/** Makes a new body type these words, and returns it. */
+export function typing(body: Uint8Array, words: readonly string[] | undefined): Uint8Array {
+  const typing = typingOf(body)
+  typing.words ??= words ?? null
+  return body
+}
+
+/** Above all keys with a letter. */
+const PERSON_KEY = 128
+
+/** A sample in the stored format: one press that encodes the person and the number of the pattern, then the words. */
+const sampleOf = ({ person, nth, mode, words }: Typing): Uint8Array =>
+  encodeSample(
+    [
+      { key: PERSON_KEY + person, pressMs: 0, releaseMs: nth },
+      ...Array.from((words ?? []).join(''), (letter) => ({ key: keyOfName(letter), pressMs: 0, releaseMs: 0 })),
+    ],
+    mode,
+  )
+
+/** The text of a sample. */
+export const textOf = (sample: Uint8Array): string =>
+  (decodeSample(sample)?.presses ?? [])
+    .slice(1)
+    .map(({ key }) => keyName(key))
+    .join('')
 
 function ownersOf(samples: Uint8Array): { person: number; nth: number }[] {
   const owners: { person: number; nth: number }[] = []
-  for (let at = 0; at < samples.length; at += SAMPLE_BYTES) {
-    const [press] = decodeSample(samples.slice(at, at + SAMPLE_BYTES))?.presses ?? []
+  for (let at = 0, end = 0; at < samples.length; at = end) {
+    end = at + sampleBytes((samples[at + 2] ?? 0) + 256 * (samples[at + 3] ?? 0))
+    const [press] = decodeSample(samples.slice(at, end))?.presses ?? []
     if (press === undefined) throw new Error('a reference without a press')
-    owners.push({ person: press.key, nth: press.releaseMs })
+    owners.push({ person: press.key - PERSON_KEY, nth: press.releaseMs })
   }
   return owners
 }

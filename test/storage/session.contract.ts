@@ -1,6 +1,6 @@
 import { v7 as uuid } from 'uuid'
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { SessionStore } from '../../src/storage/session.js'
+import type { SessionStore, SessionWords } from '../../src/storage/session.js'
 import { sha256Hex } from '../harness/fixtures.js'
 import { until } from '../harness/patience.js'
 
@@ -11,7 +11,13 @@ export function sessionContract(store: () => SessionStore, organizationId: () =>
   let userRef: string
   let sha256: string
   const mint = (
-    changes: { lifetimeMs?: number; memberRef?: string | null; memberVersion?: number; sha256?: string } = {},
+    changes: {
+      lifetimeMs?: number
+      memberRef?: string | null
+      memberVersion?: number
+      sha256?: string
+      words?: string
+    } = {},
   ) => store().mint(org, { sha256, userRef, memberRef: userRef, lifetimeMs, ...changes })
 
   const reserve = (of = sha256) => store().reserve(org, userRef, of, 'biometric', 3)
@@ -28,7 +34,7 @@ export function sessionContract(store: () => SessionStore, organizationId: () =>
         sha256 = sha256Hex()
         await mint(memberVersion === null ? {} : { memberVersion })
         const used = { biometric: 0, security_code: 0, typingFailed: false }
-        const session = { userRef, memberRef: userRef, memberVersion, used, reportedAction: null }
+        const session = { userRef, memberRef: userRef, memberVersion, used, reportedAction: null, words: null }
         expect(await store().find(org, userRef, sha256)).toEqual(session)
         expect((await reserve())?.session.memberVersion).toBe(memberVersion)
       }
@@ -48,7 +54,7 @@ export function sessionContract(store: () => SessionStore, organizationId: () =>
       expect(await reserve()).toBeNull()
       expect(await store().designate(org, userRef, sha256, 'bo')).toBe(false)
       await store().markTypingFailed(org, userRef, sha256)
-      await store().release(org, userRef, sha256, 'biometric')
+      await store().release(org, userRef, sha256, 'biometric', null)
       expect(await store().find(org, userRef, sha256)).toBeNull()
     })
 
@@ -115,9 +121,71 @@ export function sessionContract(store: () => SessionStore, organizationId: () =>
     it('is undone by release, never below zero', async () => {
       await mint()
       await reserve()
-      await store().release(org, userRef, sha256, 'biometric')
-      await store().release(org, userRef, sha256, 'biometric')
+      await store().release(org, userRef, sha256, 'biometric', null)
+      await store().release(org, userRef, sha256, 'biometric', null)
       expect((await store().find(org, userRef, sha256))?.used.biometric).toBe(0)
+    })
+  })
+
+  describe('the words of a session', () => {
+    const words = 'some words|more words|en'
+    const found = async () => (await store().find(org, userRef, sha256))?.words
+    const release = (used: number, issued = words) =>
+      store().release(org, userRef, sha256, 'biometric', { issued, used })
+
+    it('are those it was minted with, and each typing attempt uses up one suggestion', async () => {
+      await mint({ words })
+      expect(await found()).toEqual({ issued: words, used: 0 })
+      expect(await reserve()).toMatchObject({ session: { words: { issued: words, used: 1 } } })
+      expect(await store().reserve(org, userRef, sha256, 'security_code', 3)).toMatchObject({
+        session: { words: { issued: words, used: 1 } },
+      })
+      await reserve()
+      await reserve()
+      expect(await reserve()).toMatchObject({ outcome: 'exhausted', session: { words: { used: 3 } } })
+      expect(await found()).toEqual({ issued: words, used: 3 })
+    })
+
+    it('are used up once by a hundred concurrent attempts', async () => {
+      await mint({ words })
+      const all = await Promise.all(
+        Array.from({ length: 100 }, () => store().reserve(org, userRef, sha256, 'biometric', 100)),
+      )
+      expect(new Set(all.map((one) => one?.session.words?.used)).size).toBe(100)
+    })
+
+    it('are returned by the release of the last attempt, not of an earlier one, of a code or with other words', async () => {
+      await mint({ words })
+      await reserve()
+      await reserve()
+      await release(1)
+      await store().release(org, userRef, sha256, 'security_code', { issued: words, used: 2 })
+      await release(2, 'other words|en')
+      await store().release(org, userRef, sha256, 'biometric', null)
+      expect(await found()).toEqual({ issued: words, used: 2 })
+      await release(2)
+      expect(await found()).toEqual({ issued: words, used: 1 })
+      await release(1)
+      await release(0)
+      expect(await found()).toEqual({ issued: words, used: 0 })
+    })
+
+    it('are changed only from those that it has, by one of a hundred concurrent calls', async () => {
+      await mint()
+      const to = { issued: words, used: 0 }
+      const change = (from: SessionWords | null, to: SessionWords, of = sha256) =>
+        store().changeWords(org, userRef, of, { from, to })
+      expect(await change({ issued: words, used: 0 }, to)).toEqual({ changed: false, words: null })
+      const all = await Promise.all(Array.from({ length: 100 }, () => change(null, to)))
+      expect(all.filter((one) => one?.changed)).toHaveLength(1)
+      expect(all.every((one) => one?.words?.issued === words)).toBe(true)
+      expect(await change({ ...to, used: 1 }, { ...to, used: 2 })).toEqual({ changed: false, words: to })
+      expect(await change(to, { ...to, used: 1 })).toEqual({ changed: true, words: { ...to, used: 1 } })
+      expect(await found()).toEqual({ ...to, used: 1 })
+      expect(await change(null, to, sha256Hex())).toBeNull()
+      await store().end(org, userRef, sha256)
+      expect(await change({ ...to, used: 1 }, to)).toBeNull()
+      expect(await found()).toBeUndefined()
     })
   })
 
@@ -129,7 +197,7 @@ export function sessionContract(store: () => SessionStore, organizationId: () =>
       const all = await Promise.all(Array.from({ length: 100 }, () => implicit()))
       expect(new Set(all.map((one) => one.sha256)).size).toBe(1)
       const used = { biometric: 0, security_code: 0, typingFailed: false }
-      const session = { userRef, memberRef: 'bo', memberVersion: null, used, reportedAction: null }
+      const session = { userRef, memberRef: 'bo', memberVersion: null, used, reportedAction: null, words: null }
       expect(all[0]).toMatchObject(session)
       expect(await store().find(org, userRef, all[0]?.sha256 ?? '')).toEqual(session)
     })

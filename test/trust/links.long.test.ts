@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newToken, sha256 } from '../../src/flows/process/tokens.js'
 import { connectPostgres, type Database } from '../../src/storage/postgres/connection/client.js'
 import { person } from '../../src/typist/made-up-person.js'
-import { enroll, linkTo, sendBy, sincere, text } from '../harness/enrolled.js'
+import { enroll, linkTo, sendBy, text, typeBy } from '../harness/enrolled.js'
 import { figure, LONG } from '../harness/figure.js'
 import { sharedService, type TestService } from '../harness/service.js'
 
@@ -22,11 +22,7 @@ afterAll(() => database.close())
 
 describe('profile links', { timeout: 1_800_000 }, () => {
   let typed = 0
-  const type = (key: string, seed: number) =>
-    sincere(
-      (body) => sendBy(service, key, body),
-      () => person(seed).types(text(++typed), typed),
-    )
+  const type = (key: string, seed: number) => typeBy(service, key, (words) => person(seed).types(words, ++typed))
   const open = async (key: string, method = 'GET') => {
     const answer = await fetch(`${service.auth}/b/${key}`, { method })
     // These headers differ in every answer.

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { newToken } from '../../src/flows/process/tokens.js'
 import { person } from '../../src/typist/made-up-person.js'
-import { linkTo, sendBy, sincere, text } from '../harness/enrolled.js'
+import { linkTo, typeBy } from '../harness/enrolled.js'
 import { figure, LONG } from '../harness/figure.js'
 import { type Answer, backEnds, startService, type TestService } from '../harness/service.js'
 import { freshDatabase } from '../servers/database.js'
@@ -78,11 +78,7 @@ describe.each(backEnds)('sessions on $name', { timeout: 600_000 }, ({ name, redi
   /** Completes a profile over a link. */
   async function byLink(kind: string, userRef: string): Promise<void> {
     const key = await linkTo(service, kind, userRef)
-    const type = () =>
-      sincere(
-        (body) => sendBy(service, key, body),
-        () => person(50_000).types(text(++typed), typed),
-      )
+    const type = () => typeBy(service, key, (words) => person(50_000).types(words, ++typed))
     while (!(await type()).json.completed);
   }
   let typed = 0

@@ -69,7 +69,7 @@ describe.skipIf(!hasChromium)('the page of a profile link', () => {
     await site.close()
   })
 
-  it('follows word by word, accepts small slips, and names a missing word', async () => {
+  it('follows word by word, has a wrong word corrected, and names a missing word', async () => {
     const followed = await open(await keyOf('create', 'slips'))
     const { page, marks } = followed
     const [first = '', second = '', ...rest] = await page.locator('#words li').allTextContents()
@@ -78,13 +78,15 @@ describe.skipIf(!hasChromium)('the page of a profile link', () => {
     expect(await page.locator('#words li').first().locator('b').textContent()).toBe(first.slice(0, 2))
     expect(await marks()).toEqual(['now', ...Array(rest.length + 1).fill('todo')])
     await picture(page, '04-while-typing')
-    const slip = `${first.slice(2, -2)}${first.slice(-2) === 'ab' ? 'ba' : [...first.slice(-2)].reverse().join('')}`
-    await type(`${slip} `)
+    await type(`${first.slice(2, -1)}7 `)
+    expect((await marks()).slice(0, 3)).toEqual(['wrong', 'now', 'todo'])
+    await followed.strokes(evenly('<<'))
+    await type(`${first.slice(-1)} `)
     expect((await marks()).slice(0, 3)).toEqual(['done', 'now', 'todo'])
     await type('qqqq ')
     expect((await marks()).slice(0, 3)).toEqual(['done', 'wrong', 'now'])
     expect(await page.locator('#hint').textContent()).toBe(
-      `“qqqq” should be “${second}”. Go back and correct it, please.`,
+      `“qqqq” should be “${second}”. Delete it with Backspace and type it again, please.`,
     )
     await picture(page, '05-mistyped')
     await followed.strokes(evenly('<'.repeat(5)))

@@ -17,15 +17,18 @@ export async function signIn(core: Core, input: SignInInput): Promise<SignIn> {
   if (input.userRef === '') throw new TypeError('userRef is empty: name the person who signs in')
   const attempts = input.pattern !== undefined || input.securityCode !== undefined
   if (!attempts) return begin(core, input, input.state?.sessionId)
+  const pattern = patternOf(input)
   let { state } = input
   if (state === undefined || !isOf(state, input)) {
+    // The words of a pattern belong to the session that showed them, which is not known here.
+    if (input.securityCode === undefined)
+      return begin(core, input, undefined, pattern === null ? 'invalid-data' : 'session-expired')
     const begun = await begin(core, input, undefined)
     const open = begun.kind === 'type' || begun.kind === 'enroll' || begun.kind === 'code-needed'
     if (!open) return begun
     state = begun.state
   }
   if (input.securityCode !== undefined) return verify(core, input, state, { securityCode: input.securityCode })
-  const pattern = patternOf(input)
   if (pattern === null) return begin(core, input, state.sessionId, 'invalid-data')
   return state.enrolling ? enroll(core, input, state, pattern) : verify(core, input, state, pattern)
 }
@@ -211,10 +214,11 @@ const targetOf = ({ userRef }: SignInInput, memberRef: string | null) => ({
 
 const languageOf = ({ language }: SignInInput) => (language === undefined ? {} : { language })
 
-/** The target of a call of the flow, with its session. */
+/** The target of a call of the flow, with its session. A pattern must type the words that the session has shown, under any policy. */
 function flowOf(input: SignInInput, { memberRef, sessionId }: SignInState) {
   const { path, query } = targetOf(input, memberRef)
-  return { path, query: { ...query, ...languageOf(input) }, header: { 'X-Service-Session': sessionId } }
+  const words = 'require' as const
+  return { path, query: { ...query, ...languageOf(input), words }, header: { 'X-Service-Session': sessionId } }
 }
 
 /**

@@ -7,7 +7,7 @@ import { en } from './texts/en.js'
 import { loadTexts } from './texts/load.js'
 import { filled, type Texts } from './texts/texts.js'
 import { createView, type Tone, type View } from './view.js'
-import { isClose, tokensOf } from './words.js'
+import { isTyped, tokensOf } from './words.js'
 
 export type { TypingPattern, Unusable }
 
@@ -178,6 +178,8 @@ export class KeystrideTyping extends Base {
 
   readonly #follow = (): void => {
     const { words } = this
+    // What was typed before is gone from the field, so the pattern begins anew.
+    if (this.#view.input.value === '') this.#recorder?.reset()
     const typed = tokensOf(this.#view.input.value)
     const wrong = this.#view.follow(words, typed)
     if (wrong >= 0) this.say(this.#mistyped(typed[wrong] ?? '', words[wrong] ?? ''), 'warn')
@@ -216,7 +218,7 @@ export class KeystrideTyping extends Base {
   /** The text about the first word that is missing or wrong; null if all are typed. */
   #missing(typed: readonly string[]): string | null {
     const { words } = this
-    const wrong = words.findIndex((word, i) => !isClose(word, typed[i] ?? ''))
+    const wrong = words.findIndex((word, i) => !isTyped(word, typed[i] ?? ''))
     if (wrong < 0 && words.length > 0) return null
     const [word = '', token = ''] = [words[wrong], typed[wrong]]
     return token === '' || wrong === typed.length - 1 ? this.#texts.wordsLeft : this.#mistyped(token, word)

@@ -50,6 +50,16 @@ export const UserParams = z.object({ userRef: UserRef })
 export const MemberQuery = z.object({ member_ref: UserRef.optional() })
 export const MemberAndLanguageQuery = MemberQuery.extend({ language: LanguageWish.optional() })
 
+/** The query of a call that brings a typing pattern. */
+export const PatternQuery = MemberAndLanguageQuery.extend({
+  words: z
+    .literal('require')
+    .optional()
+    .describe(
+      'the pattern must type the words of its session, also under a policy that only suggests them; a sign-in page of your own sends it',
+    ),
+})
+
 /** Largest body with a typing pattern. */
 export const PATTERN_BYTES_MAX = 512 * 1024
 
@@ -76,6 +86,10 @@ export const LanguageHeaders = z.object({
 })
 
 export const languageHints = (
-  query: { language?: string | undefined },
+  query: { language?: string | undefined; words?: 'require' | undefined },
   headers: z.infer<typeof LanguageHeaders>,
-): LanguageHints => ({ language: query.language ?? null, acceptLanguage: headers['Accept-Language'] ?? null })
+): LanguageHints => ({
+  language: query.language ?? null,
+  acceptLanguage: headers['Accept-Language'] ?? null,
+  ...(query.words === undefined ? {} : { words: query.words }),
+})

@@ -6,9 +6,9 @@ import {
   designation,
   LanguageHeaders,
   languageHints,
-  MemberAndLanguageQuery,
   MemberQuery,
   PATTERN_BYTES_MAX,
+  PatternQuery,
   UserParams,
 } from './core-route.js'
 import { memberRefIn } from './member-ref-body.js'
@@ -31,7 +31,7 @@ export const enrollPattern = coreRoute({
   needsKey: true,
   needsSession: true,
   params: UserParams,
-  query: MemberAndLanguageQuery,
+  query: PatternQuery,
   headers: LanguageHeaders,
   body: { kind: 'bytes', maxBytes: PATTERN_BYTES_MAX, documents: TypingPattern },
   replies: {
@@ -55,6 +55,7 @@ export const enrollPattern = coreRoute({
     'member-mismatch',
     'user-not-found',
     'pattern-invalid',
+    'words-not-typed',
     'bot-detected',
     'replay-detected',
     'profile-complete',

@@ -9,8 +9,8 @@ import {
   designation,
   LanguageHeaders,
   languageHints,
-  MemberAndLanguageQuery,
   PATTERN_BYTES_MAX,
+  PatternQuery,
   UserParams,
 } from './core-route.js'
 import { verifyOutcomes } from './decisions.js'
@@ -19,15 +19,18 @@ import { NextAttempt, nextAttempt } from './next-attempt.js'
 import { laneOfVerify, namingBothForms, SecurityCodeBody, securityCodeIn } from './security-code-body.js'
 import { BiometricStatusField } from './shapes.js'
 
+const Confidence = z.number().min(0).max(1)
 const AuthenticationFields = z
   .object({
     id: z.string(),
     timestamp: z.iso.datetime(),
     authenticated: z.boolean(),
     authMethod: z.enum(['biometric', 'security_code']),
-    confidence: z.number().min(0).max(1),
-    confidenceBiometrics: z.number().min(0).max(1),
-    confidenceContext: z.number().min(0).max(1).describe('the biometric confidence if no context signal is known'),
+    confidence: Confidence.describe(
+      'rounded to a tenth unless authenticated, like the next two; the dashboard has the exact values',
+    ),
+    confidenceBiometrics: Confidence,
+    confidenceContext: Confidence.describe('the biometric confidence if no context signal is known'),
     recommendedAction: z.enum(['auth', 'challenge', 'block']),
     recognizedUser: z.boolean().describe('the biometric confidence alone reached the threshold'),
     patternTestId: z.string().describe('id of the tested pattern; empty if nothing was scored'),
@@ -79,7 +82,7 @@ export const verifyUser = coreRoute({
   needsKey: true,
   needsSession: true,
   params: UserParams,
-  query: MemberAndLanguageQuery,
+  query: PatternQuery,
   headers: LanguageHeaders,
   body: { kind: 'bytes', maxBytes: PATTERN_BYTES_MAX, documents: z.union([TypingPattern, SecurityCodeBody]) },
   replies: { 200: VerifyReply },
@@ -89,6 +92,7 @@ export const verifyUser = coreRoute({
     'member-mismatch',
     'user-not-found',
     'pattern-invalid',
+    'words-not-typed',
     'rate-limited',
   ],
   async handle({ organizationId, requestId, params, query, body, session, headers, services }) {
@@ -144,15 +148,16 @@ function scored(
   answer: VerifyAnswer,
   record: NonNullable<VerifyAnswer['authentication']>,
 ): z.infer<typeof AuthenticationFields> {
+  const shown = shownConfidence(record.authenticated)
   return {
     id: record.id,
     timestamp: isoTime(record.createdAt),
     authenticated: record.authenticated,
     authMethod: record.method,
-    confidence: record.confidence,
-    confidenceBiometrics: record.confidenceBiometrics,
+    confidence: shown(record.confidence),
+    confidenceBiometrics: shown(record.confidenceBiometrics),
     // Our choice: the interface requires a number; with this one the confidence formula holds for any weight.
-    confidenceContext: record.confidenceContext ?? record.confidenceBiometrics,
+    confidenceContext: shown(record.confidenceContext ?? record.confidenceBiometrics),
     recommendedAction: record.recommendedAction,
     recognizedUser: answer.recognizedUser,
     patternTestId: record.patternId ?? '',
@@ -161,6 +166,15 @@ function scored(
     nPatternsRefUsed: record.nPatternsRefUsed,
   }
 }
+
+/**
+ * A failed attempt's confidence in tenths: with the exact value somebody could improve a pattern step by step. The dashboard and the
+ * trace keep the exact one.
+ */
+const shownConfidence =
+  (authenticated: boolean) =>
+  (confidence: number): number =>
+    authenticated ? confidence : Math.round(10 * confidence) / 10
 
 /** An attempt that was neither scored nor recorded. Its id is the request's id, which the log has at level debug. */
 function unscored(answer: VerifyAnswer, requestId: string): z.infer<typeof AuthenticationFields> {

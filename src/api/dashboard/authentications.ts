@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { INDICATORS } from '../../domain/context/signal.js'
 import { Refusal } from '../../domain/refusal.js'
 import type { TimeWindow } from '../../domain/time-window.js'
+import { TYPED_WORDS } from '../../domain/typed-words.js'
 import { UserRef } from '../../domain/user-ref.js'
 import { indicatorsOf } from '../../flows/insight/inspect.js'
 import type { Turn } from '../../http/route.js'
@@ -36,6 +37,12 @@ const Signal = z
     computedOutcome: Outcome,
   })
   .meta({ title: 'Signal' })
+const TypedWordsField = z
+  .enum(TYPED_WORDS)
+  .nullable()
+  .describe(
+    'whether the words of the session were typed; masked: in mode sensitive nobody can tell. Null for a security code, and for attempts of versions that did not compare',
+  )
 const Authentication = z
   .object({
     id: z.string(),
@@ -60,6 +67,7 @@ const Authentication = z
     n_patterns_ref: z.int(),
     n_patterns_ref_used: z.int(),
     pattern_id: z.string().nullable(),
+    typed_words: TypedWordsField,
   })
   .meta({ title: 'Authentication' })
 const OneAuthentication = Authentication.extend({
@@ -94,6 +102,7 @@ function authenticationOf(attempt: ListedAttempt): z.infer<typeof Authentication
     n_patterns_ref: attempt.nPatternsRef,
     n_patterns_ref_used: attempt.nPatternsRefUsed,
     pattern_id: attempt.patternId,
+    typed_words: facts?.typedWords ?? null,
   }
 }
 
@@ -295,6 +304,7 @@ export const authenticationTrace = dashboardRoute({
         confidence: z.number(),
         confidence_biometrics: z.number(),
         confidence_context: z.number().nullable(),
+        typed_words: TypedWordsField,
         trace: z.looseObject({ version: z.int() }).nullable(),
         n_patterns_missing: z.int().describe('patterns of the score that have been deleted since'),
         reproduced: z
@@ -336,6 +346,7 @@ export const authenticationTrace = dashboardRoute({
       confidence,
       confidence_biometrics: confidenceBiometrics,
       confidence_context: confidenceContext,
+      typed_words: attempt.facts?.typedWords ?? null,
     }
     const copy_of =
       copy === null

@@ -233,7 +233,7 @@ const simulatedOf = (found: Awaited<ReturnType<PolicyFlows['simulate']>>): z.inf
 })
 const SIMULATES =
   'Evaluates the newest 20,000 typing attempts of a window again, from their records. A context indicator keeps its ' +
-  'recorded outcomes; only its weights may differ.'
+  'recorded outcomes; only its weights may differ. `words` changes nothing here: a pattern that `require` refuses leaves no record.'
 
 /** Evaluates a policy on recorded attempts (what-if). */
 export const simulatePolicy = dashboardRoute({

@@ -49,6 +49,7 @@ export function tryEndpoints(flows: TryFlows, linksUrl: string, refusesDevice: R
     },
     post('begin', async (_key, _body, hints) => flat(await flows.begin(hints))),
     post('typing-patterns', async (key, body, hints) => flat(await flows.enroll(key, body, hints))),
+    post('words', async (key, _body, hints) => flat(await flows.words(key, hints))),
     post('verify', async (key, body, hints) => flat(await flows.verify(key, body, hints))),
     post('forget', async (key) => {
       await flows.forget(key)

@@ -38,6 +38,7 @@ export const typeByLink = linkRoute({
     'member-mismatch',
     'user-not-found',
     'pattern-invalid',
+    'words-not-typed',
     'bot-detected',
     'replay-detected',
     'profile-complete',

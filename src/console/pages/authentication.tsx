@@ -169,6 +169,7 @@ function Facts({ attempt, policy }: FactsNeeds) {
         {policy ?? attempt.policy_id}
       </a>,
     ],
+    ...(attempt.typed_words === null ? [] : [[texts.words, texts.typedWords[attempt.typed_words]] as const]),
     [texts.references, fill(texts.used, { used: count(n_patterns_ref_used), n: count(n_patterns_ref) })],
     [texts.application, attempt.application ?? t.none],
     [texts.ip, attempt.ip ?? t.none],

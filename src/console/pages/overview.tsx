@@ -1,5 +1,5 @@
 import type { Breakdown, Bucket, Data, List, Notifications, Status } from '../answers.js'
-import { call, get } from '../api.js'
+import { call, get, pathOf } from '../api.js'
 import { change, count, counted, pointsChanged, share } from '../format.js'
 import { useLoad } from '../load.js'
 import { Link } from '../parts/link.js'
@@ -10,6 +10,7 @@ import { userHref } from '../parts/search.js'
 import { Empty, Show } from '../parts/states.js'
 import { Time } from '../parts/time.js'
 import { toast, toastError } from '../parts/toasts.js'
+import { type Policy, wordsOpen } from '../policies.js'
 import { type Range, rangeNow, windowOf } from '../range.js'
 import { href } from '../router.js'
 import { access } from '../session.js'
@@ -24,7 +25,18 @@ export function Overview() {
   const loaded = useLoad((signal) => figuresOf(range, signal), [range], REFRESH_MS)
   return (
     <Page title={texts.title} tools={<Ranges />}>
-      <Show of={loaded}>{(data) => <FigureCards range={range} {...data} />}</Show>
+      <Show of={loaded}>
+        {(data) => (
+          <>
+            <FigureCards range={range} {...data} />
+            {data.policy.words === 'suggest' && (
+              <p class="soft">
+                {wordsOpen()} <Link to={href(`policies${pathOf(data.policy.id)}`)}>{texts.defaultPolicy}</Link>
+              </p>
+            )}
+          </>
+        )}
+      </Show>
       <MadeUp changed={loaded.reload} />
       <div class="columns">
         <Card title={texts.notifications}>
@@ -45,16 +57,18 @@ interface FiguresData {
   readonly bots: number
   readonly replays: number
   readonly lockedNow: number
+  readonly policy: Policy
 }
 
 async function figuresOf(range: Range, signal: AbortSignal): Promise<FiguresData> {
   const window = windowOf(range)
   const { from: date_from, bucket } = window
-  const [series, before, bot, locked] = await Promise.all([
+  const [series, before, bot, locked, policy] = await Promise.all([
     get<List<Bucket>>('/authentications-history', { date_from, bucket }, signal),
     get<List<Bucket>>('/authentications-history', { ...window.before, bucket: 'day' }, signal),
     get<Data<Breakdown>>('/aggregations/contextual/bot', { date_from }, signal),
     get<List<unknown>>('/aggregations/blocked-users', { limit: 1 }, signal),
+    get<Data<Policy>>('/default-policy', {}, signal),
   ])
   const withReason = (reason: string) =>
     bot.data.values.find(({ signal: name, value }) => name === 'reason' && value === reason)?.n ?? 0
@@ -65,6 +79,7 @@ async function figuresOf(range: Range, signal: AbortSignal): Promise<FiguresData
     bots: withReason('detection-bot'),
     replays: withReason('fraud-detected'),
     lockedNow: locked.count,
+    policy: policy.data,
   }
 }
 

@@ -11,6 +11,7 @@ import {
   NUMBERS,
   type NumberField,
   problemsOf,
+  wordsOpen,
 } from '../policies.js'
 import { fill, t } from '../texts.js'
 import { DraftSimulation } from './policy-effects.js'
@@ -107,9 +108,14 @@ function useField({ draft, problems, change }: PartNeeds) {
   })
 }
 
+const helpOfWords = (words: string): string =>
+  words === 'require'
+    ? `${texts.wordsHelp.require} ${fill(texts.wordsUnrecorded, texts.wordsRules)}`
+    : `${texts.wordsHelp.suggest} ${wordsOpen()}`
+
 function Decision(needs: PartNeeds) {
   const field = useField(needs)
-  const { priority, on_suspicion } = needs.draft.fields
+  const { priority, on_suspicion, words } = needs.draft.fields
   return (
     <Card title={texts.decision}>
       <TextField {...field('name', texts.name)} />
@@ -126,6 +132,7 @@ function Decision(needs: PartNeeds) {
         names={texts.suspicions}
         help={names(texts.suspicionHelp)[on_suspicion] ?? ''}
       />
+      <ChoiceField {...field('words', texts.words)} names={texts.wordsRules} help={helpOfWords(words)} />
       <TextField {...field('min_hours_between', texts.hoursBetween, texts.hoursBetweenHelp)} />
     </Card>
   )

@@ -232,6 +232,16 @@ export const texts: Texts = {
       challenge:
         'Bei einer bearbeiteten Kopie oder Fälschung wird nachgefragt. Eine genaue Kopie wird immer abgewiesen.',
     },
+    words: 'Zu tippende Wörter',
+    wordsRules: { suggest: 'Vorschlagen', require: 'Verlangen' },
+    wordsHelp: {
+      suggest: 'Jeder Text wird angenommen, und jede Anmeldung zeigt, ob die Wörter ihrer Sitzung getippt wurden.',
+      require: 'Ein Muster mit anderem Text oder aus einem verdeckten Feld wird zurückgewiesen und nicht bewertet.',
+    },
+    wordsOpen:
+      'Bei „{suggest}“ kann ein früher aufgezeichneter Text mit geänderten Zeiten noch einmal gesendet werden. Bei „{require}“ sind die Wörter in jeder Sitzung neu.',
+    wordsUnrecorded:
+      'Ein Muster, das „{require}“ zurückwiese, wird nicht aufgezeichnet. Deshalb zeigt es weder eine Simulation noch eine Schattenrichtlinie.',
     hoursBetween: 'Stunden zwischen den Mustern',
     hoursBetweenHelp:
       'Ein Muster der Anmeldung wird erst so lange nach dem letzten angenommen, 0 bis 168 Stunden. Muster mehrerer Tage erkennen eine Person an anderen Tagen besser.',
@@ -438,6 +448,12 @@ export const texts: Texts = {
     application: 'Anwendung',
     ip: 'Adresse',
     session: 'Sitzung',
+    words: 'Wörter',
+    typedWords: {
+      issued: 'die Wörter der Sitzung',
+      other: 'ein anderer Text',
+      masked: 'unbekannt, weil die Tasten verdeckt sind',
+    },
     references: 'Referenzen',
     used: '{used} von {n} verglichen',
     tags: 'Merkmale',
@@ -666,6 +682,7 @@ export const texts: Texts = {
     blocked: 'Abgewiesene Anmeldungen',
     bots: 'Bots',
     replays: 'Wiederholungen',
+    defaultPolicy: 'Standardrichtlinie öffnen',
     lockedNow: 'Jetzt gesperrte Benutzer',
     lockedNowHelp: 'Tippen oder Code ist geschlossen',
     machine: 'von einer Maschine getippt',

@@ -223,6 +223,16 @@ export const texts = {
       block: 'An edited copy or a forgery is blocked.',
       challenge: 'An edited copy or a forgery is challenged. An exact copy is blocked in any case.',
     },
+    words: 'Words to type',
+    wordsRules: { suggest: 'Suggest', require: 'Require' },
+    wordsHelp: {
+      suggest: 'Any text is taken, and each sign-in shows whether the words of its session were typed.',
+      require: 'A pattern with another text, or from a sensitive field, is refused and not judged.',
+    },
+    wordsOpen:
+      'Under “{suggest}” a text that was recorded before may be sent again with changed times. Under “{require}” the words are new in each session.',
+    wordsUnrecorded:
+      'A pattern that “{require}” would refuse leaves no record, so neither a simulation nor a shadow policy shows it.',
     hoursBetween: 'Hours between enrolled patterns',
     hoursBetweenHelp:
       'A pattern of an enrollment is taken this long after the last one, 0 to 168 hours. References of several days recognize a person better on other days.',
@@ -420,6 +430,12 @@ export const texts = {
     application: 'Application',
     ip: 'Address',
     session: 'Session',
+    words: 'Words',
+    typedWords: {
+      issued: 'the words of the session',
+      other: 'another text',
+      masked: 'unknown, because the keys are masked',
+    },
     references: 'References',
     used: '{used} of {n} compared',
     tags: 'Tags',
@@ -644,6 +660,7 @@ export const texts = {
     blocked: 'Blocked sign-ins',
     bots: 'Bots',
     replays: 'Replays',
+    defaultPolicy: 'Open the default policy',
     lockedNow: 'Users locked now',
     lockedNowHelp: 'typing or code is closed',
     machine: 'typed by a machine',

@@ -229,6 +229,16 @@ export const texts: Texts = {
       block: 'Una copia modificada o una falsificación se rechaza.',
       challenge: 'Una copia modificada o una falsificación se comprueba. Una copia exacta se rechaza siempre.',
     },
+    words: 'Palabras que teclear',
+    wordsRules: { suggest: 'Sugerir', require: 'Exigir' },
+    wordsHelp: {
+      suggest: 'Se acepta cualquier texto, y cada inicio de sesión indica si se teclearon las palabras de su sesión.',
+      require: 'Un patrón con otro texto, o de un campo oculto, se rechaza y no se evalúa.',
+    },
+    wordsOpen:
+      'Con «{suggest}» un texto grabado antes puede enviarse de nuevo con otros tiempos. Con «{require}» las palabras son nuevas en cada sesión.',
+    wordsUnrecorded:
+      'Un patrón que «{require}» rechazaría no se registra: ni una simulación ni una política en la sombra lo muestran.',
     hoursBetween: 'Horas entre los patrones registrados',
     hoursBetweenHelp:
       'Un patrón del registro se acepta cuando ha pasado este tiempo desde el último, de 0 a 168 horas. Referencias de varios días reconocen mejor a una persona otros días.',
@@ -431,6 +441,12 @@ export const texts: Texts = {
     application: 'Aplicación',
     ip: 'Dirección',
     session: 'Sesión',
+    words: 'Palabras',
+    typedWords: {
+      issued: 'las palabras de la sesión',
+      other: 'otro texto',
+      masked: 'se desconoce, porque las teclas están ocultas',
+    },
     references: 'Referencias',
     used: '{used} de {n} comparadas',
     tags: 'Etiquetas',
@@ -654,6 +670,7 @@ export const texts: Texts = {
     blocked: 'Inicios de sesión rechazados',
     bots: 'Bots',
     replays: 'Repeticiones',
+    defaultPolicy: 'Abrir la política predeterminada',
     lockedNow: 'Usuarios bloqueados ahora',
     lockedNowHelp: 'el tecleo o el código está cerrado',
     machine: 'tecleados por una máquina',

@@ -226,6 +226,16 @@ export const texts: Texts = {
       block: 'Une copie modifiée ou une contrefaçon est bloquée.',
       challenge: 'Une copie modifiée ou une contrefaçon est vérifiée. Une copie exacte est toujours bloquée.',
     },
+    words: 'Mots à saisir',
+    wordsRules: { suggest: 'Proposer', require: 'Exiger' },
+    wordsHelp: {
+      suggest: 'Tout texte est accepté, et chaque connexion indique si les mots de sa session ont été saisis.',
+      require: 'Une saisie d’un autre texte, ou dans un champ masqué, est refusée et n’est pas évaluée.',
+    },
+    wordsOpen:
+      'Avec « {suggest} », un texte enregistré auparavant peut être renvoyé avec d’autres temps. Avec « {require} », les mots sont nouveaux à chaque session.',
+    wordsUnrecorded:
+      'Une saisie que « {require} » refuserait n’est pas enregistrée : ni une simulation ni une politique fantôme ne la montre.',
     hoursBetween: 'Heures entre les saisies enregistrées',
     hoursBetweenHelp:
       'Une saisie d’enregistrement est acceptée au plus tôt après ce délai, de 0 à 168 heures. Des références de plusieurs jours reconnaissent mieux une personne les autres jours.',
@@ -430,6 +440,12 @@ export const texts: Texts = {
     application: 'Application',
     ip: 'Adresse',
     session: 'Session',
+    words: 'Mots',
+    typedWords: {
+      issued: 'les mots de la session',
+      other: 'un autre texte',
+      masked: 'inconnu, car les touches sont masquées',
+    },
     references: 'Références',
     used: '{used} sur {n} comparées',
     tags: 'Étiquettes',
@@ -655,6 +671,7 @@ export const texts: Texts = {
     blocked: 'Connexions bloquées',
     bots: 'Robots',
     replays: 'Répétitions',
+    defaultPolicy: 'Ouvrir la politique par défaut',
     lockedNow: 'Utilisateurs verrouillés maintenant',
     lockedNowHelp: 'la frappe ou le code est fermé',
     machine: 'tapées par une machine',

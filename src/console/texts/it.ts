@@ -229,6 +229,17 @@ export const texts: Texts = {
       block: 'Una copia modificata o una contraffazione è bloccata.',
       challenge: 'Una copia modificata o una contraffazione è verificata. Una copia esatta è sempre bloccata.',
     },
+    words: 'Parole da digitare',
+    wordsRules: { suggest: 'Suggerire', require: 'Esigere' },
+    wordsHelp: {
+      suggest:
+        'Qualsiasi testo è accettato, e ogni accesso indica se sono state digitate le parole della sua sessione.',
+      require: 'Un modello con un altro testo, o da un campo nascosto, viene rifiutato e non valutato.',
+    },
+    wordsOpen:
+      'Con «{suggest}» un testo registrato in precedenza può essere inviato di nuovo con altri tempi. Con «{require}» le parole sono nuove a ogni sessione.',
+    wordsUnrecorded:
+      'Un modello che «{require}» rifiuterebbe non viene registrato: non lo mostrano né una simulazione né un criterio ombra.',
     hoursBetween: 'Ore tra i modelli registrati',
     hoursBetweenHelp:
       'Un modello della registrazione è accettato dopo questo tempo dall’ultimo, da 0 a 168 ore. Riferimenti di più giorni riconoscono meglio una persona negli altri giorni.',
@@ -426,6 +437,12 @@ export const texts: Texts = {
     application: 'Applicazione',
     ip: 'Indirizzo',
     session: 'Sessione',
+    words: 'Parole',
+    typedWords: {
+      issued: 'le parole della sessione',
+      other: 'un altro testo',
+      masked: 'non noto, perché i tasti sono nascosti',
+    },
     references: 'Riferimenti',
     used: '{used} di {n} confrontati',
     tags: 'Etichette',
@@ -650,6 +667,7 @@ export const texts: Texts = {
     blocked: 'Accessi bloccati',
     bots: 'Bot',
     replays: 'Ripetizioni',
+    defaultPolicy: 'Apri il criterio predefinito',
     lockedNow: 'Utenti bloccati ora',
     lockedNowHelp: 'la digitazione o il codice è chiuso',
     machine: 'digitati da una macchina',

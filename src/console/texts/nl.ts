@@ -231,6 +231,16 @@ export const texts: Texts = {
       block: 'Een bewerkte kopie of vervalsing wordt geweigerd.',
       challenge: 'Bij een bewerkte kopie of vervalsing wordt nagevraagd. Een exacte kopie wordt altijd geweigerd.',
     },
+    words: 'Te typen woorden',
+    wordsRules: { suggest: 'Voorstellen', require: 'Vereisen' },
+    wordsHelp: {
+      suggest: 'Elke tekst wordt aangenomen, en elke aanmelding toont of de woorden van haar sessie zijn getypt.',
+      require: 'Een patroon met een andere tekst, of uit een verborgen veld, wordt geweigerd en niet beoordeeld.',
+    },
+    wordsOpen:
+      'Bij ‘{suggest}’ kan een eerder opgenomen tekst met andere tijden opnieuw worden verzonden. Bij ‘{require}’ zijn de woorden in elke sessie nieuw.',
+    wordsUnrecorded:
+      'Een patroon dat ‘{require}’ zou weigeren, wordt niet vastgelegd. Daarom toont geen simulatie en geen schaduwbeleid het.',
     hoursBetween: 'Uren tussen de vastgelegde patronen',
     hoursBetweenHelp:
       'Een patroon van de vastlegging wordt pas zo lang na het vorige aangenomen, 0 tot 168 uur. Patronen van meerdere dagen herkennen iemand op andere dagen beter.',
@@ -435,6 +445,12 @@ export const texts: Texts = {
     application: 'Toepassing',
     ip: 'Adres',
     session: 'Sessie',
+    words: 'Woorden',
+    typedWords: {
+      issued: 'de woorden van de sessie',
+      other: 'een andere tekst',
+      masked: 'onbekend, omdat de toetsen verborgen zijn',
+    },
     references: 'Referenties',
     used: '{used} van {n} vergeleken',
     tags: 'Labels',
@@ -659,6 +675,7 @@ export const texts: Texts = {
     blocked: 'Geweigerde aanmeldingen',
     bots: 'Bots',
     replays: 'Herhalingen',
+    defaultPolicy: 'Standaardbeleid openen',
     lockedNow: 'Nu geblokkeerde gebruikers',
     lockedNowHelp: 'typen of code is gesloten',
     machine: 'door een machine getypt',

@@ -228,6 +228,16 @@ export const texts: Texts = {
       block: 'Uma cópia alterada ou uma falsificação é bloqueada.',
       challenge: 'Uma cópia alterada ou uma falsificação é verificada. Uma cópia exata é sempre bloqueada.',
     },
+    words: 'Palavras a digitar',
+    wordsRules: { suggest: 'Sugerir', require: 'Exigir' },
+    wordsHelp: {
+      suggest: 'Aceita-se qualquer texto, e cada entrada indica se foram digitadas as palavras da sua sessão.',
+      require: 'Um padrão com outro texto, ou de um campo oculto, é recusado e não é avaliado.',
+    },
+    wordsOpen:
+      'Com “{suggest}”, um texto gravado antes pode ser enviado de novo com outros tempos. Com “{require}”, as palavras são novas em cada sessão.',
+    wordsUnrecorded:
+      'Um padrão que “{require}” recusaria não fica registado: nem uma simulação nem uma política sombra o mostra.',
     hoursBetween: 'Horas entre os padrões registados',
     hoursBetweenHelp:
       'Um padrão do registo é aceite quando passou este tempo desde o último, de 0 a 168 horas. Referências de vários dias reconhecem melhor uma pessoa noutros dias.',
@@ -430,6 +440,12 @@ export const texts: Texts = {
     application: 'Aplicação',
     ip: 'Endereço',
     session: 'Sessão',
+    words: 'Palavras',
+    typedWords: {
+      issued: 'as palavras da sessão',
+      other: 'outro texto',
+      masked: 'desconhecido, porque as teclas estão ocultas',
+    },
     references: 'Referências',
     used: '{used} de {n} comparadas',
     tags: 'Etiquetas',
@@ -653,6 +669,7 @@ export const texts: Texts = {
     blocked: 'Entradas bloqueadas',
     bots: 'Bots',
     replays: 'Repetições',
+    defaultPolicy: 'Abrir a política predefinida',
     lockedNow: 'Utilizadores bloqueados agora',
     lockedNowHelp: 'a digitação ou o código está fechado',
     machine: 'digitadas por uma máquina',

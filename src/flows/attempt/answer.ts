@@ -8,11 +8,14 @@ import {
 } from '../../domain/attempts.js'
 import { type ProfileTargets, type ProfileView, profileView } from '../../domain/biometric-status.js'
 import type { Authentication } from '../../storage/authentication.js'
-import { type SuggestedWords, suggestedWords } from '../organization/suggested-words.js'
+import type { SessionStore } from '../../storage/session.js'
+import { type SuggestedWords, typistOf } from '../organization/suggested-words.js'
 import { modeInputs } from '../session/mode-inputs.js'
+import { wordsOf } from '../session/session-words.js'
 import type { AttemptContext, Closed } from './attempt-context.js'
 
 export interface AnswerNeeds {
+  readonly sessions: Pick<SessionStore, 'changeWords'>
   readonly targets: ProfileTargets
   readonly now: () => number
   readonly randomSeed: () => number
@@ -43,12 +46,12 @@ export interface VerifyAnswer extends ProfileView {
 }
 
 /** Answers a judged attempt. */
-export function answerOf(
+export async function answerOf(
   needs: AnswerNeeds,
   context: AttemptContext,
   authentication: Authentication,
   warnings: readonly string[] | null,
-): VerifyAnswer {
+): Promise<VerifyAnswer> {
   const { authenticated } = authentication
   const next = authenticated ? null : attemptWindow(modeInputs(needs, context))
   return {
@@ -57,7 +60,7 @@ export function answerOf(
     authentication,
     recognizedUser: isRecognized(context, authentication),
     warnings,
-    ...stateOf(needs, context, next),
+    ...(await stateOf(needs, context, next)),
   }
 }
 
@@ -68,25 +71,30 @@ const isRecognized = (
   method === 'biometric' && reason === '' && confidenceBiometrics >= settings.policy.policy.decision_threshold
 
 /** Answers an attempt that was not judged. */
-export function answerOfClosed(needs: AnswerNeeds, context: AttemptContext, closed: Closed): VerifyAnswer {
+export async function answerOfClosed(
+  needs: AnswerNeeds,
+  context: AttemptContext,
+  closed: Closed,
+): Promise<VerifyAnswer> {
   const inputs = modeInputs(needs, context)
   const window = attemptWindow(inputs)
   const unjudged = { authentication: null, recognizedUser: false, warnings: null }
   if (closed !== 'enroll') {
     const next = windowOfRefused(window, inputs, closed)
-    return { action: 'refused', refusedBecause: closed, ...unjudged, ...stateOf(needs, context, next) }
+    return { action: 'refused', refusedBecause: closed, ...unjudged, ...(await stateOf(needs, context, next)) }
   }
   // A person without a profile is not locked out: without an open code there is nothing to verify next.
   const next = window.mode === 'locked' ? null : window
-  return { action: 'enroll', refusedBecause: null, ...unjudged, ...stateOf(needs, context, next) }
+  return { action: 'enroll', refusedBecause: null, ...unjudged, ...(await stateOf(needs, context, next)) }
 }
 
 /** The part of an answer that describes the state after the attempt. */
-function stateOf(
+async function stateOf(
   needs: AnswerNeeds,
-  { method, account, member, settings, hints }: AttemptContext,
+  context: AttemptContext,
   next: AttemptWindow | null,
-): Omit<VerifyAnswer, 'action' | 'refusedBecause' | 'authentication' | 'recognizedUser' | 'warnings'> {
+): Promise<Omit<VerifyAnswer, 'action' | 'refusedBecause' | 'authentication' | 'recognizedUser' | 'warnings'>> {
+  const { method, account, member, settings } = context
   const at = needs.now()
   const { biometricStatus, nPatternsRef, nVisible, nSensitive, targetRefPatterns } = profileView(
     member,
@@ -104,7 +112,7 @@ function stateOf(
     member,
     policyId: settings.policy.id,
     next,
-    words: next === null ? null : suggestedWords(settings, member, hints, needs.randomSeed()),
+    words: next === null ? null : await wordsOf(needs, { ...context, typist: typistOf(member, needs) }),
     at,
   }
 }

@@ -164,6 +164,7 @@ const unreadSession = ({ userRef }: Designation, { memberRef }: Member, token: s
   memberVersion: null,
   used: { biometric: 0, security_code: 0, typingFailed: false },
   reportedAction: null,
+  words: null,
   sha256: sha256Hex(token),
 })
 
@@ -202,7 +203,7 @@ export async function release(
   needs: { readonly sessions: Pick<SessionStore, 'release'> },
   context: AttemptContext,
 ): Promise<AttemptContext> {
-  await needs.sessions.release(...placeOf(context))
+  await needs.sessions.release(...placeOf(context), context.session.words)
   return unreserved(context)
 }
 
@@ -210,8 +211,10 @@ const placeOf = ({ who, session, method }: AttemptContext) =>
   [who.organizationId, who.userRef, session.sha256, method] as const
 
 const unreserved = (context: AttemptContext): AttemptContext => {
-  const { used, method } = context
-  return { ...context, used: { ...used, [method]: used[method] - 1 } }
+  const { used, method, session } = context
+  const { words } = session
+  const before = method === 'biometric' && words !== null ? { ...words, used: Math.max(0, words.used - 1) } : words
+  return { ...context, session: { ...session, words: before }, used: { ...used, [method]: used[method] - 1 } }
 }
 
 const whyClosedNow = (needs: ModeNeeds, context: AttemptContext): Closed | null =>

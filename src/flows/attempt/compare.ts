@@ -2,6 +2,7 @@ import type { Member } from '../../domain/account.js'
 import { liftable } from '../../domain/adaptation.js'
 import { Refusal, userNotFound } from '../../domain/refusal.js'
 import { type Sitting, sittingOf } from '../../domain/sitting.js'
+import type { TypedWords } from '../../domain/typed-words.js'
 import { normalizeUserRef } from '../../domain/user-ref.js'
 import type { PatternReading, ProfileTemplate, Scoring, ScoringResult, ScoringTask } from '../../scoring/scoring.js'
 import type { AuthenticationStore } from '../../storage/authentication.js'
@@ -10,6 +11,7 @@ import type { ProfileStore } from '../../storage/profile.js'
 import type { SecurityCodeStore } from '../../storage/security-code.js'
 import type { SessionStore } from '../../storage/session.js'
 import type { Vault } from '../../storage/vault.js'
+import { requiresWords, typedWords, wordsRefusal } from '../session/session-words.js'
 import { type AttemptContext, type AttemptInput, release } from './attempt-context.js'
 import {
   isEnrolled,
@@ -53,6 +55,7 @@ export interface TypingComparison {
   readonly adaptive: readonly string[]
   /** The sitting that the confidence is for. */
   readonly sitting: Sitting
+  readonly typedWords: TypedWords
   readonly patternId: string
   /** The encrypted sample. */
   readonly sealed: Uint8Array
@@ -104,6 +107,9 @@ async function compareTyping(
   const typed = { body, replayKey, sitting, known: sketchesOfKnown(known) }
   const first = await needs.scoring.score({ ...typed, ...against })
   if (!first.ok) return new Refusal('pattern-invalid', first.message)
+  const typedText = typedInAttempt(first.reading, context)
+  const otherText = requiresWords(settings, context.hints) ? wordsRefusal(typedText) : null
+  if (otherText !== null) return otherMember(first.reading, member) ?? otherText
   const hasAdaptive = cached?.hasAdaptive ?? stored.some((one) => !isEnrolled(one))
   // Adaptive references may lift the confidence, not a verdict of a bot.
   const isLiftable = !first.reading.bot && liftable(first.reading.confidence ?? 0, settings.policy.policy)
@@ -127,9 +133,16 @@ async function compareTyping(
     references,
     adaptive,
     sitting,
+    typedWords: typedText,
     patternId,
     sealed: await needs.vault.seal(organizationId, binding, reading.sample),
   }
+}
+
+/** The reservation has used up the suggestion that the attempt is compared with. */
+function typedInAttempt(reading: PatternReading, { session, hints }: AttemptContext): TypedWords {
+  if (hints.words === 'none') return 'other'
+  return typedWords(reading, session.words, (session.words?.used ?? 0) - 1)
 }
 
 /** Scores against the enrolled and the adaptive references. */

@@ -173,7 +173,7 @@ function circumstancesOf({ geography }: DecideNeeds, { reading }: TypingComparis
 }
 
 function factsOf(
-  { reading, references, adaptive, known, sitting }: TypingComparison,
+  { reading, references, adaptive, known, sitting, typedWords }: TypingComparison,
   { ip, network, anonymizer, place, device }: Circumstances,
   { indicators, impossibleTravel, confidence }: ContextJudgement,
   replays: Required<Pick<AttemptFacts, 'replay' | 'replayRejected' | 'editedCopyRejected' | 'copyInDoubt'>>,
@@ -197,6 +197,7 @@ function factsOf(
     editedCopyRejected: replays.editedCopyRejected,
     copyInDoubt: replays.copyInDoubt,
     mode,
+    typedWords,
     sitting,
     confidenceEnrolled: reading.confidence ?? 0,
     confidenceAdapted: reading.confidenceAdapted,

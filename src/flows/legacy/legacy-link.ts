@@ -44,8 +44,8 @@ export interface LegacyLinkFlows {
   linkTested(who: Designation, token: string | null, patternId: string): Promise<Linked>
 }
 
-/** These answers carry no words. */
-const NO_HINTS: LanguageHints = { language: null, acceptLanguage: null }
+/** These answers carry no words, and these calls type none. */
+const NO_HINTS: LanguageHints = { language: null, acceptLanguage: null, words: 'none' }
 
 export function createLegacyLink(needs: Needs): LegacyLinkFlows {
   async function admission(given: Designation, token: string | null): Promise<Admission> {
@@ -54,7 +54,7 @@ export function createLegacyLink(needs: Needs): LegacyLinkFlows {
     const person = await findPerson(needs.accounts, who)
     const session = brought ?? (await implicitSession(needs, who, person.member))
     await bindSession(needs.sessions, who, session, person)
-    return { who, session, ...person, hints: NO_HINTS }
+    return { who, session, owed: false, ...person, hints: NO_HINTS }
   }
 
   const isReference = async ({ who, member }: Admission, patternId: string) =>

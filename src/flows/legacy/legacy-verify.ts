@@ -10,7 +10,7 @@ import { answerOfClosed, type VerifyAnswer } from '../attempt/answer.js'
 import type { AttemptContext, AttemptInput } from '../attempt/attempt-context.js'
 import type { VerifyFlow } from '../attempt/verify.js'
 import type { Settings } from '../organization/settings.js'
-import { type LanguageHints, suggestedWords } from '../organization/suggested-words.js'
+import { type LanguageHints, suggestedWords, typistOf } from '../organization/suggested-words.js'
 import type { Enrolled, EnrollFlow } from '../profile/enroll.js'
 import { implicitSession } from '../session/implicit-session.js'
 import { modeInputs } from '../session/mode-inputs.js'
@@ -55,7 +55,8 @@ const SESSIONS_TRIED_MAX = 5
  */
 export function createLegacyVerify(needs: Needs): LegacyVerifyFlow {
   return async (call) => {
-    const { token, enrolls, attempt, hints } = call
+    const { token, enrolls, attempt } = call
+    const hints = { ...call.hints, words: 'none' as const }
     const session = token === null ? null : await requireSession(needs.sessions, call.who, token)
     const who = { ...call.who, memberRef: call.who.memberRef ?? session?.memberRef ?? null }
     const person = await personOf(needs, who, enrolls && attempt.kind === 'pattern')
@@ -102,7 +103,7 @@ async function asReference(
     const settings = await needs.settingsOf(who.organizationId)
     const { used } = session
     const context = { account, member, who, session, settings, used, nth: 0, hints, method: 'biometric' as const }
-    return { ...answerOfEnrolled(needs, context), warnings, enrollment: { patternId, reason } }
+    return { ...(await answerOfEnrolled(needs, context)), warnings, enrollment: { patternId, reason } }
   }
   try {
     const enrolled = await needs.enroll(who, session, body, hints)
@@ -117,14 +118,14 @@ async function asReference(
 }
 
 /** While the profile is incomplete, the next step is to type another reference, with words for it. */
-function answerOfEnrolled(needs: Needs, context: AttemptContext): VerifyAnswer {
-  const answer = answerOfClosed(needs, context, 'enroll')
+async function answerOfEnrolled(needs: Needs, context: AttemptContext): Promise<VerifyAnswer> {
+  const answer = await answerOfClosed(needs, context, 'enroll')
   const { settings, member, hints } = context
   const inputs = modeInputs(needs, context)
   const window = attemptWindow(inputs)
   const enrolls = window.mode === 'locked' && !inputs.profileReady
   const next = enrolls ? { ...window, mode: 'biometric' as const, retryAfterSeconds: 0 } : window
-  return { ...answer, next, words: suggestedWords(settings, member, hints, needs.randomSeed()) }
+  return { ...answer, next, words: suggestedWords(settings, typistOf(member, needs), hints, needs.randomSeed()) }
 }
 
 async function withoutSession(

@@ -21,17 +21,11 @@ import { otherMember } from '../attempt/compare.js'
 import { limitInvalidPatterns } from '../attempt/invalid-patterns.js'
 import { clearedMark, type ReplayCheckNeeds } from '../attempt/replay-check.js'
 import { type Settings, settingsFor } from '../organization/settings.js'
-import { type LanguageHints, type SuggestedWords, suggestedWords } from '../organization/suggested-words.js'
+import { type LanguageHints, type SuggestedWords, typistOf } from '../organization/suggested-words.js'
 import { shownSessionId } from '../process/tokens.js'
 import { SESSION_LIFETIME_MS } from '../session/bootstrap.js'
-import {
-  bindSession,
-  type Designation,
-  findPerson,
-  type LiveSession,
-  type Presented,
-  requireSession,
-} from '../session/person.js'
+import { bindSession, type Designation, findPerson, type Presented, requireSession } from '../session/person.js'
+import { requiresWords, returnWords, useWords, type WordsUse, wordsOf } from '../session/session-words.js'
 
 interface Needs {
   readonly accounts: AccountStore
@@ -71,7 +65,7 @@ export type EnrollFlow = (
   hints: LanguageHints,
 ) => Promise<Enrolled>
 
-/** Stores one reference pattern, if the profile takes one. Resolves after the commit. */
+/** Stores one reference pattern, if the profile takes one. Resolves after the commit. A stored pattern uses up the words of its session. */
 export function createEnroll(needs: Needs): EnrollFlow {
   return async (who, token, body, hints) => {
     const session = await requireSession(needs.sessions, who, token)
@@ -79,8 +73,16 @@ export function createEnroll(needs: Needs): EnrollFlow {
     await bindSession(needs.sessions, who, session, person)
     const refuseInvalid = limitInvalidPatterns(needs.invalidPatterns, who.organizationId, person.member)
     const reading = await readPattern(needs, who, person.member, body).catch(refuseInvalid)
+    const requires = requiresWords(settingsFor(await needs.settingsOf(who.organizationId), person.account), hints)
+    const use = await useWords(needs, { who, session, hints, requires }, reading).catch(refuseInvalid)
     const candidate = { ...reading, id: needs.newId(), body }
-    return admit(needs, { who, session, ...person, hints }, candidate).catch(refuseInvalid)
+    try {
+      return await admit(needs, { who, ...use, ...person, hints }, candidate)
+    } catch (error) {
+      // After an outage nobody knows whether the pattern was stored, so its words stay used up.
+      if (error instanceof Refusal && error.kind !== 'degraded') await returnWords(needs, who, use)
+      return refuseInvalid(error)
+    }
   }
 }
 
@@ -100,10 +102,9 @@ export async function readPattern(
   return result.reading
 }
 
-/** The profile's owner and the session that a pattern is enrolled in. */
-export interface Admission {
+/** The profile's owner, and the session that a pattern is enrolled in. */
+export interface Admission extends WordsUse {
   readonly who: Designation
-  readonly session: LiveSession
   readonly account: Account
   readonly member: Member
   readonly hints: LanguageHints
@@ -121,13 +122,14 @@ type AdmitNeeds = Omit<Needs, 'accounts' | 'newId' | 'invalidPatterns'>
 
 /** Stores a pattern that was read and accepted. Every enrolled reference goes through here. */
 export async function admit(needs: AdmitNeeds, admission: Admission, candidate: Candidate): Promise<Enrolled> {
-  const { who, account, hints } = admission
-  const settings = await needs.settingsOf(who.organizationId)
-  const intervalMs = intervalOf(settingsFor(settings, account))
+  const { who, session, account, hints } = admission
+  const settings = settingsFor(await needs.settingsOf(who.organizationId), account)
+  const intervalMs = intervalOf(settings)
   const { member, stored, replaces } = await placed(needs, admission, candidate, intervalMs)
   const target = needs.targets.targetRefPatterns
   const pending = updateProgress(livePending(member.pending, needs.now()), target)
   const ended = stored && replaces ? { nPatternsReplaced: target, nPatternsToReplace: target } : null
+  const shown = stored ? session : await returnWords(needs, who, admission)
   const isIncomplete = !canVerify(biometricStatus(member, needs.targets, needs.now()))
   return {
     ...profileView(member, needs.targets, needs.now()),
@@ -136,7 +138,7 @@ export async function admit(needs: AdmitNeeds, admission: Admission, candidate: 
     patternId: stored ? candidate.id : null,
     update: pending ?? ended,
     retryAfterSeconds: stored && isIncomplete ? intervalMs / 1000 : 0,
-    words: suggestedWords(settings, member, hints, needs.randomSeed()),
+    words: await wordsOf(needs, { who, session: shown, settings, typist: typistOf(member, needs), hints }),
     warnings: candidate.warnings,
   }
 }

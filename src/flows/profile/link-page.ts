@@ -16,8 +16,9 @@ import { limitInvalidPatterns } from '../attempt/invalid-patterns.js'
 import { rememberingRefused } from '../attempt/refused-patterns.js'
 import { type Settings, settingsFor } from '../organization/settings.js'
 import { type LanguageHints, type SuggestedWords, suggestedWords } from '../organization/suggested-words.js'
-import { sha256 } from '../process/tokens.js'
+import { sha256, sha256Hex } from '../process/tokens.js'
 import type { Designation } from '../session/person.js'
+import { typedOf, wordsRefusal } from '../session/session-words.js'
 import { intervalOf, notWritten, readPattern, refuseLocked, write } from './enroll.js'
 
 interface Needs {
@@ -34,7 +35,6 @@ interface Needs {
   readonly targets: ProfileTargets
   readonly newId: () => string
   readonly now: () => number
-  readonly randomSeed: () => number
   readonly replay: 'reject' | 'flag'
 }
 
@@ -75,7 +75,8 @@ export interface LinkPageFlows {
 export function createLinkPage(needs: Needs): LinkPageFlows {
   return {
     async open(key, hints) {
-      const { link, member, settings } = await found(needs, key)
+      const opened = await found(needs, key)
+      const { link, member, settings } = opened
       refuseLocked(member)
       const { organization } = settings
       return {
@@ -83,7 +84,7 @@ export function createLinkPage(needs: Needs): LinkPageFlows {
         kind: link.kind,
         organizationName: organization.name,
         nothingLeft: placeOf(needs, link, member).kind === 'none',
-        words: suggestedWords(settings, member, hints, needs.randomSeed()),
+        words: wordsOfLink(needs, opened, hints),
         languageOpen: member.preferredLanguage === null && organization.languageMode === 'auto',
       }
     },
@@ -95,7 +96,7 @@ export function createLinkPage(needs: Needs): LinkPageFlows {
       const { completed, kept, after, warnings } = await rememberingRefused(
         needs,
         { who, token: null, body },
-        stored(needs, before, body).catch(refuseInvalid),
+        stored(needs, before, body, hints).catch(refuseInvalid),
         ({ kept }) => ({ kept, person: before }),
       )
       const progress = progressOf(needs, link, after)
@@ -105,7 +106,7 @@ export function createLinkPage(needs: Needs): LinkPageFlows {
         completed,
         retryAfterSeconds: kept && !completed && hasInterval(needs, link, after) ? intervalOf(settings) / 1000 : 0,
         redirectTo: completed && link.redirectUri !== null ? completedUri(link.redirectUri) : null,
-        words: suggestedWords(settings, after, hints, needs.randomSeed()),
+        words: wordsOfLink(needs, { ...before, member: after }, hints),
         warnings,
       }
     },
@@ -140,13 +141,35 @@ interface Stored extends Pick<LinkStep, 'completed' | 'warnings'> {
   readonly after: Member
 }
 
-async function stored(needs: Needs, before: Found, body: Uint8Array): Promise<Stored> {
+/**
+ * The words of a link: its next pattern has to type them. They follow from the link and the number of its patterns, so opening the
+ * page stores nothing, a page that is loaded again shows the same ones, and a stored pattern uses them up.
+ */
+function wordsOfLink(needs: Needs, { link, member, settings }: Found, hints: LanguageHints): SuggestedWords {
+  const { nPatterns } = progressOf(needs, link, member)
+  const generation = placeOf(needs, link, member).kind === 'successor' ? member.generation + 1 : member.generation
+  const turn = { enrolls: nPatterns < needs.targets.targetRefPatterns, n: nPatterns }
+  return suggestedWords(
+    settings,
+    { ...member, generation, turn },
+    hints,
+    Number.parseInt(sha256Hex(`${link.id}:${nPatterns}`).slice(0, 8), 16),
+  )
+}
+
+const WORDS_OF_LINK =
+  'type the words of the page: each pattern uses them up, and a page that is loaded again shows the next ones'
+
+async function stored(needs: Needs, before: Found, body: Uint8Array, hints: LanguageHints): Promise<Stored> {
   const { link, who, member } = before
   refuseLocked(member)
   const place = placeOf(needs, link, member)
   if (place.kind === 'none') throw new Refusal('profile-complete', 'the biometric profile is complete already')
   const reading = await readPattern(needs, who, member, body)
   const { warnings } = reading
+  const { suggestedWords: words } = wordsOfLink(needs, before, hints)
+  const otherText = wordsRefusal(typedOf(reading, words), WORDS_OF_LINK)
+  if (otherText !== null) throw otherText
   // Sessions end first: if that fails, nothing is reset and the pattern can be sent again. They end again after the
   // reset, because a sign-in may have begun one in between.
   const resets = place.kind === 'successor' && place.asReset && isLast(needs, link, member)

@@ -27,12 +27,17 @@ interface Needs {
   readonly newToken: () => string
 }
 
-interface TryStep extends LinkProgress {
-  readonly enrolled: boolean
+/** The words to type next, and the key of the next call: it names the visitor and the session of these words. */
+interface TryWords {
+  readonly key: string
   readonly words: SuggestedWords
 }
 
-interface TryVerdict {
+interface TryStep extends LinkProgress, TryWords {
+  readonly enrolled: boolean
+}
+
+interface TryVerdict extends TryWords {
   /** 0 to 1; null if nothing was scored, because too many attempts failed. */
   readonly confidence: number | null
   readonly recommendedAction: RecommendedAction
@@ -40,12 +45,13 @@ interface TryVerdict {
   /** Seconds until the next attempt is scored. */
   readonly waitS: number
   readonly explanation: Explanation | null
-  readonly words: SuggestedWords
 }
 
 /** Lets a visitor try the product, with an ordinary account of the demo organization and a key held by the page. */
 export interface TryFlows {
-  begin(hints: LanguageHints): Promise<TryStep & { readonly key: string }>
+  begin(hints: LanguageHints): Promise<TryStep>
+  /** The words to type after a pattern with another text: those that the session has, or those of a new one. */
+  words(key: string, hints: LanguageHints): Promise<TryWords>
   enroll(key: string, body: Uint8Array, hints: LanguageHints): Promise<TryStep>
   verify(key: string, body: Uint8Array, hints: LanguageHints): Promise<TryVerdict>
   /** Deletes the account with everything that was typed. */
@@ -61,41 +67,56 @@ export function createTryIt(needs: Needs): TryFlows {
   async function visitorOf(key: string): Promise<Designation> {
     const organizationId = await needs.demoOrganizationId()
     if (organizationId === null) throw new Refusal('user-not-found', 'there is no demo organization')
-    return { organizationId, userRef: `try-${sha256Hex(key).slice(0, 24)}`, memberRef: null }
+    return { organizationId, userRef: `try-${sha256Hex(partsOf(key).visitor).slice(0, 24)}`, memberRef: null }
+  }
+
+  /** A session that ended is replaced, with other words. */
+  async function session(who: Designation, key: string, hints: LanguageHints) {
+    const { visitor, token } = partsOf(key)
+    const begun = await needs.bootstrap(who, token, hints)
+    return { ...begun, key: keyOf(visitor, begun.sessionToken) }
   }
 
   return {
     async begin(hints) {
-      const key = needs.newToken()
-      const who = await visitorOf(key)
+      const visitor = needs.newToken()
+      const who = await visitorOf(visitor)
       await needs.accounts.create(who, { type: 'nominative', displayName: 'Somebody who tries', withCode: false })
       kept.push(who)
       const oldest = kept.length > PEOPLE_MAX ? kept.shift() : undefined
       if (oldest !== undefined) await removed(needs, oldest)
-      const { words, targetRefPatterns } = await needs.bootstrap(who, null, hints)
+      const { key, words, targetRefPatterns } = await session(who, visitor, hints)
       return { key, nPatterns: 0, targetPatterns: targetRefPatterns, enrolled: false, words }
     },
 
-    async enroll(key, body, hints) {
-      const who = await visitorOf(key)
-      const { sessionToken } = await needs.bootstrap(who, null, hints)
-      const { nPatternsRef, targetRefPatterns, words } = await needs.enroll(who, sessionToken, body, hints)
-      const enrolled = nPatternsRef >= targetRefPatterns
-      return { nPatterns: nPatternsRef, targetPatterns: targetRefPatterns, enrolled, words }
+    async words(key, hints) {
+      const begun = await session(await visitorOf(key), key, hints)
+      return { key: begun.key, words: begun.words }
     },
 
-    async verify(key, body, hints) {
-      const who = await visitorOf(key)
-      const begun = await needs.bootstrap(who, null, hints)
-      const answer = await needs.verify(who, begun.sessionToken, { kind: 'pattern', body }, hints)
+    async enroll(given, body, hints) {
+      const who = await visitorOf(given)
+      const { sessionToken, key } = await session(who, given, hints)
+      const { nPatternsRef, targetRefPatterns, words } = await needs.enroll(who, sessionToken, body, required(hints))
+      const enrolled = nPatternsRef >= targetRefPatterns
+      return { key, nPatterns: nPatternsRef, targetPatterns: targetRefPatterns, enrolled, words }
+    },
+
+    async verify(given, body, hints) {
+      const who = await visitorOf(given)
+      const { sessionToken } = await session(who, given, hints)
+      const answer = await needs.verify(who, sessionToken, { kind: 'pattern', body }, required(hints))
       const { authentication, next } = answer
+      // A session has three attempts, and a visitor tries as often as the locks allow.
+      const { key, words } = await session(who, partsOf(given).visitor, hints)
       return {
+        key,
+        words,
         confidence: authentication?.confidence ?? null,
         recommendedAction: authentication?.recommendedAction ?? 'block',
         reason: authentication?.reason ?? '',
         waitS: next?.mode === 'biometric' ? 0 : (next?.retryAfterSeconds ?? 0),
         explanation: await explained(needs, who, answer),
-        words: begun.words,
       }
     },
 
@@ -103,6 +124,15 @@ export function createTryIt(needs: Needs): TryFlows {
       await removed(needs, await visitorOf(key))
     },
   }
+}
+
+const required = (hints: LanguageHints): LanguageHints => ({ ...hints, words: 'require' })
+
+/** A visitor's secret and the token of a session, in base64url. */
+const keyOf = (visitor: string, token: string): string => `${visitor}.${token}`
+function partsOf(key: string): { readonly visitor: string; readonly token: string | null } {
+  const [visitor = '', token] = key.split('.')
+  return { visitor, token: token ?? null }
 }
 
 async function explained(

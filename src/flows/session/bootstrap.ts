@@ -3,12 +3,19 @@ import { type AttemptWindow, attemptWindow, type SessionUse } from '../../domain
 import { canVerify, type ProfileTargets, type ProfileView, profileView } from '../../domain/biometric-status.js'
 import { livePending, type PendingAction, type UpdateProgress, updateProgress } from '../../domain/pending-action.js'
 import type { AccountStore } from '../../storage/account.js'
-import type { SessionStore } from '../../storage/session.js'
+import type { SessionStore, SessionWords } from '../../storage/session.js'
 import { type Settings, settingsFor } from '../organization/settings.js'
-import { type LanguageHints, type SuggestedWords, suggestedWords } from '../organization/suggested-words.js'
+import {
+  type LanguageHints,
+  newcomer,
+  newSuggestions,
+  type SuggestedWords,
+  typistOf,
+} from '../organization/suggested-words.js'
 import { sha256Hex } from '../process/tokens.js'
 import { modeInputs } from './mode-inputs.js'
 import { type Designation, refuseForeignMember } from './person.js'
+import { wordsOf } from './session-words.js'
 
 interface Needs {
   readonly accounts: AccountStore
@@ -53,7 +60,7 @@ export type BootstrapFlow = (who: Designation, token: string | null, hints: Lang
 
 /**
  * Begins a sign-in: the account's state, a session and words to type. A live session of the same user (and member) is
- * echoed; any other token is replaced by a new session.
+ * echoed with the words that it has not used up; any other token is replaced by a new session.
  */
 export function createBootstrap(needs: Needs): BootstrapFlow {
   return async (who, token, hints) => {
@@ -62,12 +69,15 @@ export function createBootstrap(needs: Needs): BootstrapFlow {
     if (found !== null) refuseForeignMember(found.account, who.memberRef)
     const memberRef = found?.member?.memberRef ?? (found === null ? null : who.memberRef)
     const member = found?.member ?? null
-    const session = (await echoed(needs, who, memberRef, token)) ?? (await minted(needs, who, memberRef, member))
-    const { token: sessionToken, used } = session
+    const typist = member === null ? newcomer(who.memberRef ?? who.userRef) : typistOf(member, needs)
+    const issue = () => newSuggestions(settings, typist, hints, needs.randomSeed())
+    const session =
+      (await echoed(needs, who, memberRef, token)) ?? (await minted(needs, who, { memberRef, member, issued: issue() }))
+    const { token: sessionToken, used, words } = session
     const pending = livePending(member?.pending ?? null, needs.now())
     if (pending !== null)
       await needs.sessions.markReported(who.organizationId, who.userRef, sha256Hex(sessionToken), pending.id)
-    const expected = { memberRef: who.memberRef ?? who.userRef, preferredLanguage: null }
+    const live = { sha256: sha256Hex(sessionToken), words }
     return {
       state: found === null ? null : stateOf(needs, found.account, found.member),
       unknown: found === null || (who.memberRef !== null && found.member === null),
@@ -78,7 +88,7 @@ export function createBootstrap(needs: Needs): BootstrapFlow {
       next: member === null ? null : nextOf(needs, { member, settings, used }),
       requiresSecurityCode: settings.policy.policy.security_code_fallback.enabled,
       codeLength: settings.policy.policy.security_code_fallback.code_length,
-      words: suggestedWords(settings, member ?? expected, hints, needs.randomSeed()),
+      words: await wordsOf(needs, { who, session: live, settings, typist, hints }),
     }
   }
 }
@@ -99,6 +109,7 @@ export const stateOf = (
 interface Begun {
   readonly token: string
   readonly used: SessionUse
+  readonly words: SessionWords | null
 }
 
 async function echoed(
@@ -111,13 +122,20 @@ async function echoed(
   const hash = sha256Hex(token)
   const session = await needs.sessions.find(who.organizationId, who.userRef, hash)
   if (session === null) return null
-  const begun = { token, used: session.used }
+  const begun = { token, used: session.used, words: session.words }
   if (session.memberRef === memberRef) return begun
   if (session.memberRef !== null || memberRef === null) return null
   return (await needs.sessions.designate(who.organizationId, who.userRef, hash, memberRef)) ? begun : null
 }
 
-async function minted(needs: Needs, who: Designation, memberRef: string | null, member: Member | null): Promise<Begun> {
+interface Minted {
+  readonly memberRef: string | null
+  readonly member: Member | null
+  /** Suggestions for the session. */
+  readonly issued: string
+}
+
+async function minted(needs: Needs, who: Designation, { memberRef, member, issued }: Minted): Promise<Begun> {
   const token = needs.newToken()
   await needs.sessions.mint(who.organizationId, {
     sha256: sha256Hex(token),
@@ -125,6 +143,7 @@ async function minted(needs: Needs, who: Designation, memberRef: string | null, 
     memberRef,
     memberVersion: member?.rowVersion ?? null,
     lifetimeMs: SESSION_LIFETIME_MS,
+    words: issued,
   })
-  return { token, used: UNUSED }
+  return { token, used: UNUSED, words: { issued, used: 0 } }
 }

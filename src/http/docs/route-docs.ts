@@ -40,6 +40,7 @@ export const refusalMeanings: Readonly<Record<RefusalKind, string>> = {
   'validation-failed':
     'a parameter or a body field fails its check, or contains NUL or a lone surrogate; the message names it',
   'pattern-invalid': 'the typing pattern is too short, too long, ill-formed or of an unsupported recorder version',
+  'words-not-typed': 'the words of the session are required, and the typing pattern has another text',
   'security-code-weak': 'the security code is easy to guess or was used before; the message names the rule',
   'bot-detected': 'the typing pattern was made by a machine',
   'replay-detected': 'the typing pattern was sent before',

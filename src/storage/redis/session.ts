@@ -1,18 +1,21 @@
 import type { AttemptKind } from '../../domain/attempts.js'
-import type { Session, SessionStore } from '../session.js'
+import type { Session, SessionStore, SessionWords } from '../session.js'
 import { type Redis, script } from './client.js'
 
 /**
  * Sessions in Redis. A session is a hash (`m` member, `b` and `c` attempts used, `f` typing has failed,
- * `p` pending action reported, `v` the member's row version) that expires by itself. Per account, a sorted set indexes the
+ * `p` pending action reported, `v` the member's row version, `w` words issued and `x` number of them used up) that expires by itself. Per account, a sorted set indexes the
  * sessions, and a number counts recent reservations; per member, a key names the implicit session. All keys of a user have
  * one hash tag, so that a script works on one node of a cluster. Every method is one script: one round trip, and atomic.
  */
 export function redisSessions(redis: Redis): SessionStore {
   return {
-    async mint(organizationId, { sha256, userRef, memberRef, memberVersion = null, lifetimeMs }) {
+    async mint(organizationId, { sha256, userRef, memberRef, memberVersion = null, lifetimeMs, words = null }) {
       const keys = [sessionKey(organizationId, userRef, sha256), indexKey(organizationId, userRef)]
-      await redis.run(MINT, keys, [sha256, memberRef ?? '', String(lifetimeMs), String(memberVersion ?? '')])
+      await redis.run(MINT, keys, [
+        ...[sha256, memberRef ?? '', String(lifetimeMs), String(memberVersion ?? '')],
+        words ?? '',
+      ])
     },
 
     async mintImplicit(organizationId, { sha256, userRef, memberRef, lifetimeMs }) {
@@ -42,8 +45,17 @@ export function redisSessions(redis: Redis): SessionStore {
       return nth > 0 ? { outcome: 'reserved', session, nth } : { outcome: 'exhausted', session }
     },
 
-    async release(organizationId, userRef, sha256, kind) {
-      await redis.run(RELEASE, [sessionKey(organizationId, userRef, sha256)], [FIELD[kind]])
+    async release(organizationId, userRef, sha256, kind, words) {
+      const key = sessionKey(organizationId, userRef, sha256)
+      await redis.run(RELEASE, [key], [FIELD[kind], ...argumentsOf(words)])
+    },
+
+    async changeWords(organizationId, userRef, sha256, { from, to }) {
+      const key = sessionKey(organizationId, userRef, sha256)
+      const reply = await redis.run(CHANGE_WORDS, [key], [...argumentsOf(from), ...argumentsOf(to)])
+      if (reply === null) return null
+      const [changed, issued, used] = reply as [number, string | null, string | null]
+      return { changed: changed === 1, words: toWords(issued, used) }
     },
 
     async markTypingFailed(organizationId, userRef, sha256) {
@@ -88,16 +100,22 @@ export const implicitKey = (organizationId: string, userRef: string, memberRef: 
 
 const FIELD: Record<AttemptKind, string> = { biometric: 'b', security_code: 'c' }
 
-/** Fields m, b, c, f, p and v. An empty member, action or version stands for null. */
+const argumentsOf = (words: SessionWords | null): string[] => [words?.issued ?? '', String(words?.used ?? 0)]
+
+/** Fields m, b, c, f, p, v, w and x. An empty member, action, version or words stand for null. */
 type Row = (string | null)[]
 
-function toSession(userRef: string, [member, biometric, code, failed, reported, version]: Row): Session {
+const toWords = (issued: string | null | undefined, used: string | number | null | undefined): SessionWords | null =>
+  issued ? { issued, used: Number(used) } : null
+
+function toSession(userRef: string, [member, biometric, code, failed, reported, version, issued, used]: Row): Session {
   return {
     userRef,
     memberRef: member || null,
     memberVersion: version ? Number(version) : null,
     used: { biometric: Number(biometric), security_code: Number(code), typingFailed: failed === '1' },
     reportedAction: reported || null,
+    words: toWords(issued, used),
   }
 }
 
@@ -105,8 +123,8 @@ function toSession(userRef: string, [member, biometric, code, failed, reported, 
 
 /** Lua: creates a session and adds it to the index. */
 const MINTING = `
-  local function mint(key, index, sha256, member, lifetime, version)
-    redis.call('hset', key, 'm', member, 'b', 0, 'c', 0, 'f', '', 'p', '', 'v', version)
+  local function mint(key, index, sha256, member, lifetime, version, words)
+    redis.call('hset', key, 'm', member, 'b', 0, 'c', 0, 'f', '', 'p', '', 'v', version, 'w', words, 'x', 0)
     redis.call('pexpire', key, lifetime)
     local time = redis.call('time')
     local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -121,21 +139,21 @@ const END_SOME = `
   return found[1]`
 
 const MINT = script(`${MINTING}
-  mint(KEYS[1], KEYS[2], ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4])
+  mint(KEYS[1], KEYS[2], ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5])
   return 1`)
 
 const MINT_IMPLICIT = script(`${MINTING}
   local held = redis.call('get', KEYS[1])
   if not held or redis.call('exists', ARGV[1] .. held) == 0 then
     held = ARGV[2]
-    mint(ARGV[1] .. held, KEYS[2], held, ARGV[3], tonumber(ARGV[4]), '')
+    mint(ARGV[1] .. held, KEYS[2], held, ARGV[3], tonumber(ARGV[4]), '', '')
     redis.call('set', KEYS[1], held, 'px', ARGV[4])
   end
-  local row = redis.call('hmget', ARGV[1] .. held, 'm', 'b', 'c', 'f', 'p', 'v')
-  return {held, redis.call('pttl', ARGV[1] .. held), row[1], row[2], row[3], row[4], row[5], row[6]}`)
+  local row = redis.call('hmget', ARGV[1] .. held, 'm', 'b', 'c', 'f', 'p', 'v', 'w', 'x')
+  return {held, redis.call('pttl', ARGV[1] .. held), unpack(row)}`)
 
 const FIND = script(`
-  local row = redis.call('hmget', KEYS[1], 'm', 'b', 'c', 'f', 'p', 'v')
+  local row = redis.call('hmget', KEYS[1], 'm', 'b', 'c', 'f', 'p', 'v', 'w', 'x')
   if not row[1] then return nil end
   return row`)
 
@@ -147,24 +165,36 @@ const DESIGNATE = script(`
   return 1`)
 
 const RESERVE = script(`
-  local row = redis.call('hmget', KEYS[1], 'm', 'b', 'c', 'f', 'p', 'v')
+  local row = redis.call('hmget', KEYS[1], 'm', 'b', 'c', 'f', 'p', 'v', 'w', 'x')
   if not row[1] then return nil end
   local nth = 0
   local kind = ARGV[1] == 'b' and 2 or 3
   if tonumber(row[kind]) < tonumber(ARGV[2]) then
     row[kind] = redis.call('hincrby', KEYS[1], ARGV[1], 1)
+    if kind == 2 and row[7] and row[7] ~= '' then row[8] = redis.call('hincrby', KEYS[1], 'x', 1) end
     nth = 1
     if KEYS[2] then
       nth = redis.call('incr', KEYS[2])
       if nth == 1 then redis.call('pexpire', KEYS[2], redis.call('pttl', KEYS[1])) end
     end
   end
-  return {nth, row[1], row[2], row[3], row[4], row[5], row[6]}`)
+  return {nth, unpack(row)}`)
 
 const RELEASE = script(`
   local used = redis.call('hget', KEYS[1], ARGV[1])
   if used and tonumber(used) > 0 then redis.call('hincrby', KEYS[1], ARGV[1], -1) end
+  local words = redis.call('hmget', KEYS[1], 'w', 'x')
+  local isSame = ARGV[2] ~= '' and words[1] == ARGV[2] and words[2] == ARGV[3]
+  if isSame and ARGV[1] == 'b' and tonumber(ARGV[3]) > 0 then redis.call('hincrby', KEYS[1], 'x', -1) end
   return 1`)
+
+const CHANGE_WORDS = script(`
+  local row = redis.call('hmget', KEYS[1], 'm', 'w', 'x')
+  if not row[1] then return nil end
+  local issued = row[2] or ''
+  if issued ~= ARGV[1] or (issued ~= '' and row[3] ~= ARGV[2]) then return {0, row[2], row[3]} end
+  redis.call('hset', KEYS[1], 'w', ARGV[3], 'x', ARGV[4])
+  return {1, ARGV[3], ARGV[4]}`)
 
 const MARK = script(`
   if redis.call('exists', KEYS[1]) == 1 then redis.call('hset', KEYS[1], ARGV[1], ARGV[2]) end

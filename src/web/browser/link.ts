@@ -19,6 +19,7 @@ const texts = page.typing
 const key = location.pathname.split('/').pop() ?? ''
 /** The link has ended (404, 409): the reloaded page says so. */
 const ENDED = [404, 409]
+let unusable = 0
 
 onPattern(send, () => stop(texts.trouble))
 
@@ -45,9 +46,15 @@ async function send(pattern: TypingPattern): Promise<void> {
       typing.say(texts.saved)
       typing.focus()
     }
-  } else if (response.status === 422) typing.again(answer.reason)
+  } else if (response.status === 422) again(answer.reason)
   else if (ENDED.includes(response.status)) location.reload()
   else stop(texts.trouble)
+}
+
+/** A second pattern with an unusable text: the service may have other words by now, which the page shows once it is loaded again. */
+function again(reason = ''): void {
+  if (reason === 'invalid-data' && ++unusable > 1) location.reload()
+  else typing.again(reason)
 }
 
 /** Stops typing. The pattern may have been stored, so it is not sent again; a retry reloads the page. */

@@ -7,10 +7,11 @@ interface Refused {
   readonly reason?: string
   readonly message: string
 }
-interface Begun extends Refused, PatternsSoFar {
+/** Words to type, and the key of the call that sends them. */
+interface Words extends Refused, Pick<PatternsSoFar, 'suggestedWords' | 'suggestedWordsLanguage'> {
   readonly key: string
 }
-interface Step extends Refused, PatternsSoFar {
+interface Step extends Words, PatternsSoFar {
   readonly enrolled: boolean
 }
 interface Pair {
@@ -19,7 +20,7 @@ interface Pair {
   readonly expectedMs: number
   readonly observedMs: number
 }
-interface Verdict extends Refused, PatternsSoFar {
+interface Verdict extends Words {
   readonly confidence: number | null
   readonly recommendedAction: 'auth' | 'challenge' | 'block'
   readonly reason: string
@@ -41,7 +42,7 @@ onPattern(
 )
 
 /** Null after a refusal or a failure, which the page then shows. */
-async function ask<A extends Refused>(name: string, body = ''): Promise<A | null> {
+async function ask<A extends Refused & { readonly key?: string }>(name: string, body = ''): Promise<A | null> {
   try {
     const headers = { 'content-type': 'application/json', 'x-try-key': key }
     const response = await fetch(`try/${name}?language=${language}`, {
@@ -50,14 +51,24 @@ async function ask<A extends Refused>(name: string, body = ''): Promise<A | null
       body: body === '' ? null : body,
     })
     const answer = await answerOf<A>(response)
-    if (answer?.success) return answer
+    if (answer?.success) {
+      key = answer.key ?? key
+      return answer
+    }
     if (response.status === 429) stop(filled(texts.wait, { when: whenText(waitOf(response)) }))
-    else if (answer !== null && response.status === 422) typing.again(answer.reason)
+    else if (answer !== null && response.status === 422) await again(answer)
     else stop(texts.trouble)
   } catch {
     stop(texts.trouble)
   }
   return null
+}
+
+/** Another text was typed, or the session has ended: the page shows the words that it has now. */
+async function again({ reason = '' }: Refused): Promise<void> {
+  const words = reason === 'invalid-data' ? await ask<Words>('words') : null
+  if (words !== null) typing.show(words.suggestedWords, words.suggestedWordsLanguage)
+  typing.again(reason)
 }
 
 function stop(text: string): void {
@@ -162,9 +173,8 @@ function row({ pair, spokeFor, expectedMs, observedMs }: Pair, most: number): HT
 }
 
 async function begin(): Promise<void> {
-  const begun = await ask<Begun>('begin')
+  const begun = await ask<Step>('begin')
   if (begun === null) return
-  key = begun.key
   at('forget').hidden = false
   at('work').hidden = false
   progress(begun)

@@ -4,6 +4,7 @@ import type { Authentication } from '../../../src/storage/authentication.js'
 import type { Request } from '../request.js'
 import { policyOf } from '../service.js'
 import { type Committed, keyOf } from '../stores/tables.js'
+import { textOf } from '../typists.js'
 import type { Hold, OracleNeeds } from './checks.js'
 import { createLinkChecks } from './link-checks.js'
 import { createLockHistories } from './lock-histories.js'
@@ -37,6 +38,7 @@ export function createOracle(needs: OracleNeeds) {
   const stored = new Set<string>()
   const codes = new Set<string>()
   const shown = new Set<string>()
+  const typed = new Set<string>()
 
   const onCommit: { [What in Committed['what']]: (event: Extract<Committed, { what: What }>) => void } = {
     created({ row }) {
@@ -99,12 +101,26 @@ export function createOracle(needs: OracleNeeds) {
     const usable = set && (!temporary || (!used && expiresAt !== null && createdAt < expiresAt))
     if (method === 'security_code') hold('I11', usable, () => `attempt ${id} with a code that is used or expired`)
     if (facts === null) return
+    holdWords(attempt, row.of.account.userRef, organizationId)
     const there = row.references
       .filter((one) => one.kind === 'enrolled' && one.generation === row.member.generation)
       .map((one) => one.id)
       .join()
     const judgedOn = facts.references.join()
     hold('verdict', judgedOn === there, () => `attempt ${id} was judged on ${judgedOn}, stored are ${there}`)
+  }
+
+  /** The words of a session are known by their place in what it has issued: it may issue the same ones again, at another place. */
+  function holdWords({ sessionId, facts, sealed }: Authentication, userRef: string, organizationId: string): void {
+    if (facts?.typedWords !== 'issued' || sealed === null) return
+    saw('words: issued')
+    for (const [sha256, { words }] of needs.sessions.of(organizationId, userRef)) {
+      if (words === null || !sha256.startsWith(sessionId)) continue
+      const place = words.issued.split('|').findIndex((one) => one.replaceAll(' ', '') === textOf(sealed))
+      const name = `${sha256} ${words.issued} ${place}`
+      hold('words', place < 0 || !typed.has(name), () => `session ${sessionId} judges the same words twice`)
+      typed.add(name)
+    }
   }
 
   function holdAuthentication(request: Request, action: string, authentication: Authentication | null): void {

@@ -214,17 +214,27 @@ export function sessionCalls(random: Random, org: string) {
     const kind = random.pick(['biometric', 'security_code'])
     const lifetimeMs = 900_000
     const at = [org, userRef, sha256] as const
-    const roll = random.below(12)
+    const words = random.pick([
+      null,
+      ...['a b|c d|en', 'e f|fr'].flatMap((issued) => [0, 1].map((used) => ({ issued, used }))),
+    ])
+    const roll = random.below(14)
     if (roll < 3) {
       const fresh = { sha256: sha256Hex(), userRef }
       known.push(fresh)
       if (roll > 0) return ['sessions', 'mintImplicit', org, { ...fresh, memberRef, lifetimeMs }]
-      const shown = { memberRef: random.pick([null, memberRef]), memberVersion: random.pick([null, 3]) }
+      const shown = {
+        memberRef: random.pick([null, memberRef]),
+        memberVersion: random.pick([null, 3]),
+        words: words?.issued ?? null,
+      }
       return ['sessions', 'mint', org, { ...fresh, ...shown, lifetimeMs }]
     }
     if (roll < 4) return ['sessions', 'designate', ...at, memberRef]
     if (roll < 7) return ['sessions', 'reserve', ...at, kind, 2]
-    if (roll < 8) return ['sessions', 'release', ...at, kind]
+    if (roll < 8) return ['sessions', 'release', ...at, kind, words]
+    if (roll > 11)
+      return ['sessions', 'changeWords', ...at, { from: words, to: { issued: 'a b|c d|en', used: random.below(2) } }]
     const either = random.chance(0.5)
     if (roll < 9) return either ? ['sessions', 'markTypingFailed', ...at] : ['sessions', 'markReported', ...at, uuid()]
     if (roll > 9) return ['sessions', 'find', ...at]

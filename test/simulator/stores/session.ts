@@ -1,4 +1,4 @@
-import type { NewSession, Session, SessionStore } from '../../../src/storage/session.js'
+import type { NewSession, Session, SessionStore, SessionWords } from '../../../src/storage/session.js'
 import { type Immediate, keyOf } from './tables.js'
 
 interface SessionRow extends Session {
@@ -25,6 +25,8 @@ export interface MemorySessions extends Immediate<SessionStore> {
 
 const UNUSED = { biometric: 0, security_code: 0, typingFailed: false }
 
+const isSame = (a: SessionWords | null, b: SessionWords | null) => a?.issued === b?.issued && a?.used === b?.used
+
 /** Sessions with the semantics of Redis and PostgreSQL. Expired ones stay until a call reads them. */
 export function memorySessions(now: () => number): MemorySessions {
   const users = new Map<string, Map<string, SessionRow>>()
@@ -47,8 +49,9 @@ export function memorySessions(now: () => number): MemorySessions {
     if (row !== null) write(place, sha256, { ...row, ...changes(row) })
   }
   const shown = ({ implicit: _, mintedAt: __, expiresAt: ___, ...session }: SessionRow): Session => session
-  const minted = ({ userRef, memberRef, memberVersion = null, lifetimeMs }: NewSession, implicit: boolean) => {
-    const session: Session = { userRef, memberRef, memberVersion, used: UNUSED, reportedAction: null }
+  const minted = ({ userRef, memberRef, memberVersion = null, lifetimeMs, words }: NewSession, implicit: boolean) => {
+    const issued = words == null ? null : { issued: words, used: 0 }
+    const session: Session = { userRef, memberRef, memberVersion, used: UNUSED, reportedAction: null, words: issued }
     return { ...session, implicit, mintedAt: now(), expiresAt: now() + lifetimeMs }
   }
 
@@ -63,7 +66,7 @@ export function memorySessions(now: () => number): MemorySessions {
         if (row.expiresAt > now()) return { ...shown(row), sha256: there, remainingMs: row.expiresAt - now() }
         write(place, there, null)
       }
-      const row = minted({ ...session, memberVersion: null }, true)
+      const row = minted({ ...session, memberVersion: null, words: null }, true)
       write(place, sha256, row)
       return { ...shown(row), sha256, remainingMs: lifetimeMs }
     },
@@ -83,16 +86,29 @@ export function memorySessions(now: () => number): MemorySessions {
       const row = liveRow(place, sha256)
       if (row === null) return null
       if (row.used[kind] >= budget) return { outcome: 'exhausted', session: shown(row) }
-      const after = { ...row, used: { ...row.used, [kind]: row.used[kind] + 1 } }
+      const words = row.words && { ...row.words, used: row.words.used + (kind === 'biometric' ? 1 : 0) }
+      const after = { ...row, used: { ...row.used, [kind]: row.used[kind] + 1 }, words }
       write(place, sha256, after)
       let nth = 0
       for (const { used } of users.get(place)?.values() ?? []) nth += used.biometric + used.security_code
       return { outcome: 'reserved', session: shown(after), nth }
     },
-    release: (organizationId, userRef, sha256, kind) =>
-      change(keyOf(organizationId, userRef), sha256, ({ used }) => ({
+    release: (organizationId, userRef, sha256, kind, words) =>
+      change(keyOf(organizationId, userRef), sha256, ({ used, words: now }) => ({
         used: { ...used, [kind]: Math.max(0, used[kind] - 1) },
+        words:
+          kind === 'biometric' && now !== null && isSame(now, words) && now.used > 0
+            ? { ...now, used: now.used - 1 }
+            : now,
       })),
+    changeWords(organizationId, userRef, sha256, { from, to }) {
+      const place = keyOf(organizationId, userRef)
+      const row = liveRow(place, sha256)
+      if (row === null) return null
+      if (!isSame(row.words, from)) return { changed: false, words: row.words }
+      write(place, sha256, { ...row, words: to })
+      return { changed: true, words: to }
+    },
     markTypingFailed: (organizationId, userRef, sha256) =>
       change(keyOf(organizationId, userRef), sha256, ({ used }) => ({ used: { ...used, typingFailed: true } })),
     markReported: (organizationId, userRef, sha256, actionId) =>

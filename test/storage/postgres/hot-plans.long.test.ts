@@ -113,7 +113,7 @@ function steps(database: Database): Record<string, Step> {
     'mint an implicit session': ({ organizationId, userRef }) =>
       sessions.mintImplicit(organizationId, { sha256: sha256Hex(), userRef, memberRef: userRef, lifetimeMs: 900_000 }),
     'reserve an attempt': async (of) => sessions.reserve(...(await minted(of)), 'biometric', 3),
-    'release a reservation': async (of) => sessions.release(...(await minted(of)), 'biometric'),
+    'release a reservation': async (of) => sessions.release(...(await minted(of)), 'biometric', null),
     'mark failed typing': async (of) => sessions.markTypingFailed(...(await minted(of))),
     'end a session': async (of) => sessions.end(...(await minted(of))),
     'end all sessions of a user': (of) => sessions.endAll(of.organizationId, of.userRef, of.userRef),

@@ -4,8 +4,9 @@ export const fr: Texts = {
   count: 'Saisie {n} sur {of}',
   words: 'Mots à taper',
   label: 'Tapez ces mots, séparés par une espace',
-  help: 'À votre rythme habituel. Les petites fautes ne comptent pas.',
-  mistyped: '« {typed} » devrait être « {word} ». Revenez le corriger, s’il vous plaît.',
+  help: 'À votre rythme habituel. Corrigez les fautes avec la touche Retour arrière.',
+  mistyped:
+    '« {typed} » devrait être « {word} ». Effacez-le avec la touche Retour arrière et retapez-le, s’il vous plaît.',
   wordsLeft: 'Il manque encore des mots.',
   sending: 'Un instant…',
   pasted: 'Un texte collé ne montre pas comment vous tapez. Merci de taper les mots vous-même.',

@@ -1,4 +1,4 @@
-import type { NewSession, Session, SessionStore } from '../../session.js'
+import type { NewSession, Session, SessionStore, SessionWords } from '../../session.js'
 import type { Database, Transaction } from '../connection/client.js'
 
 interface SessionRow {
@@ -9,6 +9,8 @@ interface SessionRow {
   used_security_code: number
   typing_failed: boolean
   reported_action: string | null
+  words: string | null
+  words_used: number
 }
 
 /**
@@ -23,11 +25,11 @@ const EPHEMERAL = { durable: false }
 export function postgresSessions(database: Database): SessionStore {
   const ephemeral: Database['keyed'] = (organizationId, work) => database.keyed(organizationId, work, EPHEMERAL)
   return {
-    mint: (organizationId, { sha256, userRef, memberRef, memberVersion = null, lifetimeMs }) =>
+    mint: (organizationId, { sha256, userRef, memberRef, memberVersion = null, lifetimeMs, words = null }) =>
       ephemeral(organizationId, async (sql) => {
         await sql`
-          insert into keystride.session (organization_id, user_ref, sha256, member_ref, member_version, expires_at)
-          values (${organizationId}, ${userRef}, ${bytes(sha256)}, ${memberRef}, ${memberVersion},
+          insert into keystride.session (organization_id, user_ref, sha256, member_ref, member_version, words, expires_at)
+          values (${organizationId}, ${userRef}, ${bytes(sha256)}, ${memberRef}, ${memberVersion}, ${words},
             clock_timestamp() + ${lifetimeMs} * interval '1 millisecond')`
       }),
 
@@ -48,8 +50,9 @@ export function postgresSessions(database: Database): SessionStore {
     reserve: (organizationId, userRef, sha256, kind, budget) =>
       ephemeral(organizationId, async (sql) => {
         const used = sql(`used_${kind}`)
+        const words = kind === 'biometric' ? sql`, words_used = words_used + 1` : sql``
         const [row] = await sql<(SessionRow & { nth: number })[]>`
-          update keystride.session set ${used} = ${used} + 1
+          update keystride.session set ${used} = ${used} + 1 ${words}
           where ${live(sql, organizationId, userRef, sha256)} and ${used} < ${budget}
           returning ${columns(sql)}, (
             select 1 + sum(s.used_biometric + s.used_security_code)::int from keystride.session s
@@ -59,12 +62,26 @@ export function postgresSessions(database: Database): SessionStore {
         return session === null ? null : { outcome: 'exhausted', session }
       }),
 
-    release: (organizationId, userRef, sha256, kind) =>
+    release: (organizationId, userRef, sha256, kind, words) =>
       ephemeral(organizationId, async (sql) => {
         const used = sql(`used_${kind}`)
+        const returned =
+          kind === 'biometric' && words !== null && words.used > 0
+            ? sql`, words_used = words_used - case when ${holds(sql, words)} then 1 else 0 end`
+            : sql``
         await sql`
-          update keystride.session set ${used} = greatest(${used} - 1, 0)
+          update keystride.session set ${used} = greatest(${used} - 1, 0) ${returned}
           where ${live(sql, organizationId, userRef, sha256)}`
+      }),
+
+    changeWords: (organizationId, userRef, sha256, { from, to }) =>
+      ephemeral(organizationId, async (sql) => {
+        const { count } = await sql`
+          update keystride.session set words = ${to.issued}, words_used = ${to.used}
+          where ${live(sql, organizationId, userRef, sha256)} and ${holds(sql, from)}`
+        if (count === 1) return { changed: true, words: to }
+        const session = await find(sql, organizationId, userRef, sha256)
+        return session === null ? null : { changed: false, words: session.words }
       }),
 
     markTypingFailed: (organizationId, userRef, sha256) =>
@@ -126,6 +143,8 @@ async function mintImplicit(
       used_security_code = case when ${alive} then s.used_security_code else 0 end,
       typing_failed = ${alive} and s.typing_failed,
       reported_action = case when ${alive} then s.reported_action end,
+      words = case when ${alive} then s.words end,
+      words_used = case when ${alive} then s.words_used else 0 end,
       expires_at = case when ${alive} then s.expires_at else excluded.expires_at end
     returning ${columns(sql)}, sha256,
       extract(epoch from s.expires_at - clock_timestamp())::float8 * 1000 as remaining_ms`
@@ -149,7 +168,12 @@ const live = (sql: Transaction, organizationId: string, userRef: string, sha256:
   and expires_at > clock_timestamp()`
 
 const columns = (sql: Transaction) => sql`
-  member_ref, member_version, user_ref, used_biometric, used_security_code, typing_failed, reported_action`
+  member_ref, member_version, user_ref, used_biometric, used_security_code, typing_failed, reported_action, words,
+  words_used`
+
+/** Whether the session has these words. */
+const holds = (sql: Transaction, words: SessionWords | null) =>
+  words === null ? sql`words is null` : sql`words = ${words.issued} and words_used = ${words.used}`
 
 /** Text that is no SHA-256 in hex becomes bytes that no session has. */
 const bytes = (sha256: string) => Buffer.from(sha256, 'hex')
@@ -161,5 +185,6 @@ function toSession(row: SessionRow): Session {
     memberVersion: row.member_version === null ? null : Number(row.member_version),
     used: { biometric: row.used_biometric, security_code: row.used_security_code, typingFailed: row.typing_failed },
     reportedAction: row.reported_action,
+    words: row.words === null ? null : { issued: row.words, used: row.words_used },
   }
 }

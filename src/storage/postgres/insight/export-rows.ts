@@ -9,11 +9,15 @@ const BATCH = 500
 /** How much longer than a statement may take its answer is awaited: the server may have vanished without a reset. */
 const ANSWER_MS = 5000
 
-/** Columns in the order of src/domain/export.ts. `$1` organization, `$2` and `$3` window. */
+/**
+ * Columns in the order of src/domain/export.ts. `$1` organization, `$2` and `$3` window. A tag of a pattern cannot imitate a field of
+ * the facts, because its quotes are escaped.
+ */
 const QUERIES: Record<ExportKind, string> = {
   authentications: `
     select id, created_at, user_ref, member_ref, account_type, session_id, method, authenticated, recommended_action, reason,
-      confidence, confidence_biometrics, confidence_context, policy_id, n_patterns_ref, n_patterns_ref_used
+      confidence, confidence_biometrics, confidence_context, policy_id, n_patterns_ref, n_patterns_ref_used,
+      substring(facts from '"typedWords":"([a-z]+)"')
     from keystride.authentication
     where organization_id = $1 and id >= keystride.uuid_from($2) and id < keystride.uuid_from($3) order by id`,
   logs: `
