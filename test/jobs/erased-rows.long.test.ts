@@ -5,6 +5,7 @@ import pg from 'pg'
 import { expect, it } from 'vitest'
 import { connectPostgres } from '../../src/storage/postgres/connection/client.js'
 import { postgresRetention } from '../../src/storage/postgres/insight/retention.js'
+import { figure } from '../harness/figure.js'
 import { startService } from '../harness/service.js'
 import { startOwnPostgres } from '../harness/stores.js'
 
@@ -64,6 +65,12 @@ it('the files of the tables hold nothing of erased people after the job, and aft
     for (let n = 100; n < 110; n++) await create(call, n)
   })
   await job()
-  expect(await inFiles(texts)).toEqual(texts.map(() => 0))
+  const left = (await inFiles(texts)).reduce((sum, found) => sum + found, 0)
+  figure(
+    'T33',
+    `${left} files of tables and indexes with one of ${texts.length} names of deleted people after the vacuum`,
+    '0',
+    left === 0,
+  )
   await server.close()
 })
