@@ -38,6 +38,7 @@ export const createRetention =
       sweeps += 1
       return organizations.length > 0 && sweeps < SWEEPS_MAX
     })
-    // Last, because it may wait for a reader and is retried as a whole.
+    // Behind all deletions, because it may wait for a reader and is retried as a whole.
     if (!signal.aborted) await retention.dropOld(KEPT_DAYS, now())
+    await retention.vacuumErased(signal)
   }

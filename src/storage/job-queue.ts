@@ -14,7 +14,7 @@ export interface QueueRules {
 export const QUEUES = {
   'export-log': { retries: 5, retryAfterS: 1, expireS: 3600, seenWithinS: 2 },
   'find-exports': { retries: 0, retryAfterS: 1, expireS: 60, seenWithinS: 10 },
-  retention: { retries: 3, retryAfterS: 60, expireS: 600, seenWithinS: 60 },
+  retention: { retries: 3, retryAfterS: 60, expireS: 3600, seenWithinS: 60 },
 } as const satisfies Record<string, QueueRules>
 export type QueueName = keyof typeof QUEUES
 

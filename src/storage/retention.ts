@@ -8,6 +8,12 @@ export interface RetentionStore {
   forgetOld(days: number, now: number): Promise<boolean>
   /** Deletes some of the expired sessions; true if more are left. */
   sweepSessions(): Promise<boolean>
+  /**
+   * Removes the rows of erased people from the files of the tables, and what the planner's statistics have of them; until then the
+   * database keeps them as dead rows. Does nothing without an erasure since the last time. Stops between two tables at the signal.
+   * Rejects if the login may not vacuum a table.
+   */
+  vacuumErased(signal: AbortSignal): Promise<void>
   /** Organizations with expired profile links; at most a hundred. */
   withEndedLinks(): Promise<string[]>
 }

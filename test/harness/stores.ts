@@ -60,6 +60,8 @@ export interface OwnPostgres {
   children(): Promise<number[]>
   /** Sends SIGKILL to the postmaster; its children end too. */
   kill(): Promise<void>
+  /** Ends the server after it has written all pages to their files. */
+  shutDown(): Promise<void>
   /** Starts the server again after its end; resolves when it answers. */
   restart(): Promise<void>
   accepts(): Promise<boolean>
@@ -102,6 +104,10 @@ export async function startOwnPostgres(
     children: async () => (await processes()).map(({ pid }) => pid),
     async kill() {
       server.kill('SIGKILL')
+      await until(gone)
+    },
+    async shutDown() {
+      server.kill('SIGINT')
       await until(gone)
     },
     async restart() {

@@ -6,8 +6,10 @@ import { postgresSessions } from '../../src/storage/postgres/attempt/session.js'
 import { connectPostgres, type Database } from '../../src/storage/postgres/connection/client.js'
 import { postgresRetention } from '../../src/storage/postgres/insight/retention.js'
 import { postgresUsage } from '../../src/storage/postgres/insight/usage.js'
+import { postgresAccounts } from '../../src/storage/postgres/person/account.js'
 import { postgresProfileLinks } from '../../src/storage/postgres/person/profile-link.js'
 import { organization, type Person, person, sha256Hex } from '../harness/fixtures.js'
+import { until } from '../harness/patience.js'
 import { type FreshDatabase, freshDatabase } from '../servers/database.js'
 
 const DAY_MS = 86_400_000
@@ -70,6 +72,25 @@ const rows = async (table: string) =>
   (await database.asSystem((sql) => sql.unsafe(`select 1 from keystride.${table}`))).length
 
 describe('retention', () => {
+  it('vacuums the tables after an erasure, not without one', async () => {
+    const vacuumed = async () =>
+      (
+        await database.call(
+          (sql) => sql<{ name: string }[]>`
+            select relname as name from pg_catalog.pg_stat_all_tables where schemaname = 'keystride' and last_vacuum is not null`,
+        )
+      ).map(({ name }) => name)
+    await round(Date.now())
+    expect(await vacuumed()).toEqual([])
+    await person(database, org, 'eve')
+    await postgresAccounts(database).remove(org, 'eve')
+    await round(Date.now())
+    await until(async () => {
+      const names = await vacuumed()
+      return ['account', 'member', 'erasure', 'user_total'].every((name) => names.includes(name))
+    })
+  })
+
   it('creates the month after next in advance, and drops a whole month 400 days after its end', async () => {
     await round(Date.UTC(2031, 0, 31, 23, 59, 59))
     expect(await partitions()).toEqual(

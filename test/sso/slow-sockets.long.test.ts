@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { figure } from '../harness/figure.js'
 import { until } from '../harness/patience.js'
 import { type Bridge, openWorld, startBridge, type World } from './bridge.js'
 
@@ -56,6 +57,12 @@ it('slow sockets fail no honest request, and the bridge closes them all', async 
     expect(status).toBe(200)
   }
   await until(() => held() === 0)
+  figure(
+    'T20',
+    `0 of 20 honest requests to single sign-on failed with ${SOCKETS} slow sockets open, all of which it closed`,
+    '0',
+    true,
+  )
   for (const socket of slow) socket.destroy()
   expect(bridge.lines.filter(({ level }) => Number(level) >= 40)).toEqual([])
 })

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { onlyReads } from '../../../src/http/caller.js'
 import type { Route } from '../../../src/http/route.js'
 import { connectPostgres, type Database } from '../../../src/storage/postgres/connection/client.js'
+import { figure } from '../../harness/figure.js'
 import { startService, type TestService } from '../../harness/service.js'
 import { visited } from '../../harness/sign-ins.js'
 import { freshDatabase } from '../../servers/database.js'
@@ -94,7 +95,14 @@ it('a key with read scope changes no row, by any method of any route, and each r
     } else expect([name, new Set(statuses)]).toEqual([name, new Set([403])])
   }
   expect(opened.length).toBeGreaterThan(40)
-  expect(await digests()).toEqual(before)
+  const after = await digests()
+  const changed = [...before].filter(([name, digest]) => after.get(name) !== digest).map(([name]) => name)
+  figure(
+    'T01',
+    `${changed.length} of ${before.size} tables changed by calls of ${KEYED.length} routes with a key of read scope ${changed}`.trimEnd(),
+    '0',
+    changed.length === 0,
+  )
 })
 
 it('a key with write scope opens the other routes of the dashboard, and no read', async () => {

@@ -1,5 +1,6 @@
 import type { RetentionStore } from '../../retention.js'
 import type { Database } from '../connection/client.js'
+import { withClient } from '../connection/with-client.js'
 
 /** No end user waits for these. */
 const PATIENCE_MS = 10_000
@@ -44,6 +45,25 @@ export function postgresRetention(database: Database): RetentionStore {
         { patienceMs: PATIENCE_MS },
       ),
 
+    async vacuumErased(signal) {
+      const tables = await tablesToVacuum(database)
+      const foreign = tables.filter(({ may }) => !may).map(({ name }) => name)
+      if (foreign.length > 0)
+        throw new Error(
+          `the login does not own ${foreign.join(', ')}, so it cannot vacuum rows of erased people from their files`,
+        )
+      if (tables.length === 0) return
+      // VACUUM runs outside of transactions, and takes as long as it takes.
+      await withClient(
+        database.server(),
+        async (client) => {
+          for (const { name } of tables)
+            if (!signal.aborted) await client.query(`vacuum (analyze, index_cleanup on) ${name}`)
+        },
+        { queryMs: 0 },
+      )
+    },
+
     withEndedLinks: () =>
       database.call(async (sql) => {
         const rows = await sql<{ organization_id: string }[]>`
@@ -51,4 +71,30 @@ export function postgresRetention(database: Database): RetentionStore {
         return rows.map((row) => row.organization_id)
       }),
   }
+}
+
+/** A vacuum keeps rows that an older transaction may see: the one after this time finds none, or the next one does. */
+const AGAIN_AFTER = '1 hour'
+
+/** The tables to vacuum, small ones first: those without a vacuum since the newest erasure, and the planner's statistics. */
+async function tablesToVacuum(
+  database: Database,
+): Promise<readonly { readonly name: string; readonly may: boolean }[]> {
+  const [newest] = await database.asSystem(
+    (sql) => sql<{ at: string | null }[]>`select max(at)::text as at from keystride.erasure`,
+  )
+  const at = newest?.at ?? null
+  if (at === null) return []
+  return database.call(
+    (sql) => sql<{ name: string; may: boolean }[]>`
+      select format('%I.%I', c.relnamespace::regnamespace, c.relname) as name,
+        pg_has_role(c.relowner, 'usage') or owns or case when current_setting('server_version_num')::int >= 170000
+          then has_table_privilege(c.oid, 'MAINTAIN') else false end as may
+      from pg_catalog.pg_class c left join pg_catalog.pg_stat_all_tables s on s.relid = c.oid,
+        lateral (select pg_has_role(d.datdba, 'usage') as owns from pg_catalog.pg_database d where d.datname = current_database()) o
+      where c.relkind = 'r' and (c.relnamespace = 'keystride'::regnamespace or (owns and c.oid = 'pg_catalog.pg_statistic'::regclass))
+        and coalesce(s.last_vacuum, '-infinity') < ${at}::text::timestamptz + ${AGAIN_AFTER}::text::interval
+      order by c.oid = 'pg_catalog.pg_statistic'::regclass, pg_catalog.pg_relation_size(c.oid)`,
+    { patienceMs: PATIENCE_MS },
+  )
 }
