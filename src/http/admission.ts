@@ -76,14 +76,10 @@ const LOOK_WEIGHT = 1 / 8
 const RETRY_MAX_S = 5
 export const LOOK_MS = 50
 
-interface State {
+interface State extends Required<Omit<AdmissionLimits, 'atOnce' | 'waitMs'>> {
   readonly lanes: readonly LaneState[]
   readonly sharers: Sharers
   readonly atOnceMax: number
-  readonly onRefused: (lane: Lane) => void
-  readonly onHeld: (lane: Lane) => void
-  readonly onWork: () => void
-  readonly onRest: (ms: number) => void
   atOnce: number
   waiting: number
   /** Moving average of the event loop's delay, ms. */
@@ -220,7 +216,7 @@ function refusalFor(state: State, own: LaneState, sharer: Sharer, now: number): 
   return waiting >= own.waitingMax ? overloaded(state, own.lane, own.patienceMs) : null
 }
 
-/** The refusal of a request that has only requests of its own organization ahead of it. */
+/** The refusal of a request with only requests of its own organization ahead. */
 function refusalAlone(state: State, own: LaneState, now: number): Refusal | null {
   if (isFree(state, own)) return null
   const { atOnceMax, lateMs } = state
@@ -262,8 +258,8 @@ function isStrainedSince({ lanes }: State, last: number, since: number): boolean
 const strainCountsSince = ({ busyShare }: State, now: number): number => (busyShare > 1 / 2 ? now - STRAINED_MS : now)
 
 /**
- * The organization of which a waiting request is shed for another one, because the queue is full: that with most of them. It
- * may be the own one, if that has a less important request. Null: the new request is shed.
+ * The organization that loses a waiting request because the queue is full: that with most of them, or the own one if it has a less
+ * important request. Null: the new request is shed.
  */
 function crowdedBy({ sharers, lanes }: State, own: LaneState, sharer: Sharer): Sharer | null {
   const most = sharers.backlogged.reduce((a, b) => (b.waiting > a.waiting ? b : a), sharer)

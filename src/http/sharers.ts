@@ -12,8 +12,8 @@ import type { LaneState, Waiter } from './lanes.js'
 const PRESENT_MS = 10_000
 /**
  * Expected time of the requests in progress of one organization, or of all those that have waiting requests, ms: two verifies or
- * four bootstraps, or one read of the dashboard. So much is ahead of a request of another organization. With it a verify during
- * the floods of docs/operations.md took 1.2 to 1.7 times its time on a quiet service.
+ * four bootstraps, or one read of the dashboard. So much is ahead of a request of another organization. With it a verify took 1.0 to
+ * 1.9 times its time on a quiet service during floods of bootstraps, verifies, enrollments, simulations and reads.
  */
 const SHARE_MS = 12
 /**

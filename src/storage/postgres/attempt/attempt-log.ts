@@ -1,5 +1,5 @@
 import type { RecommendedAction } from '../../../domain/verdict.js'
-import type { AttemptFilter, AttemptLog, KeptPattern, ListedAttempt, LoggedAttempt } from '../../attempt-log.js'
+import type { AttemptFilter, AttemptLog, KeptPattern, LoggedAttempt } from '../../attempt-log.js'
 import { within } from '../connection/attempts-within.js'
 import type { Database, Transaction } from '../connection/client.js'
 import { fromFactsText } from './facts-codec.js'
@@ -31,7 +31,7 @@ export function postgresAttemptLog(database: Database): AttemptLog {
               and ${older(sql, before)}
             order by id desc offset ${skip} limit ${limit})
           order by t.id desc`
-        return rows.map(toListed)
+        return rows.map(toLogged)
       }),
 
     count: (organizationId, filter) =>
@@ -134,11 +134,6 @@ const label = (sql: Transaction) => sql`
 
 const testedColumns = (sql: Transaction) => sql`
   pattern_id as id, 'tested' as kind, user_ref, member_ref, facts::json ->> 'mode' as mode, created_at, id as authentication_id, tags`
-
-function toListed(row: LoggedRow): ListedAttempt {
-  const { sealed: _, ...listed } = toLogged(row)
-  return listed
-}
 
 const toLogged = (row: LoggedRow): LoggedAttempt => ({ ...toAuthentication(row), displayName: row.display_name })
 

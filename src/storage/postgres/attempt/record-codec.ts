@@ -149,13 +149,14 @@ const selected = columns.map(([, { column }]) => column)
 /** The columns of an attempt, in a select. */
 export const authenticationColumns = (sql: Transaction) => sql(selected)
 
-/** The same for a list: no bytes of a sample, only whether there is one. */
+/** The same for a list: a sample is empty bytes, because its own are a third of what is read. */
 export const listedColumns = (sql: Transaction) =>
   sql`${sql(selected.filter((column) => column !== 'sealed'))}, case when sealed is not null then ''::bytea end as sealed`
 
 export function toAuthentication(row: AuthenticationRow): Authentication {
-  const fields = columns.map(([field, { column, read }]) => [field, read(row[column], row)])
-  return Object.fromEntries(fields) as Authentication
+  const fields: Partial<Record<keyof Authentication, unknown>> = {}
+  for (const [field, { column, read }] of columns) fields[field] = read(row[column], row)
+  return fields as Authentication
 }
 
 const base64 = ({ buffer, byteOffset, length }: Uint8Array): string =>
