@@ -29,7 +29,7 @@ const views = {
   locked: ({ until }) => `<p>Locked until ${until ?? 'an administrator unlocks you'}.</p>${restart}`,
 }
 const SAYINGS = {
-  'invalid-data': 'That was no typing: the page may lack the field.',
+  'invalid-data': 'Type the words as they are shown.',
   'fraud-detected': 'That was typed before.',
   'detection-bot': 'That looked like a machine.',
 }
