@@ -16,9 +16,8 @@ import {
   COPY_MATCHES, DEPARTURES, KEY_MEANS, KNOWN_SKETCHES, KNOWN_SKETCHES_MAX, MATCHES_FIRST, PAIR_IDS, PAIR_MEANS, PAIR_NEXT, POPULATION, PRESS_MATCHES, PROBE_SKETCH, RUN_ENDS,
   SKETCH_STARTS, STEP_LOGS, f32At, setF32,
 } from './layout'
-import { isLetter } from './key-classes'
 import { holdContext, pairContextOf } from './model'
-import { LINEAR_MS, STEP, holdsAt, isConfirmed, pressesAt, sizeAt, sketchKey } from './sketch'
+import { LINEAR_MS, STEP, holdsAt, isConfirmed, isRepeated, pressesAt, sizeAt, sketchKey } from './sketch'
 
 /** Presses with which a mean of the member is shrunk. */
 const PRIOR: f32 = 3
@@ -140,17 +139,13 @@ function timesOf(sketch: usize, press: i32): v128 {
   return f32x4.max(f32x4.splat(-4), f32x4.min(f32x4.splat(4), f32x4.mul(f32x4.sub(logs, means), inverses)))
 }
 
-/**
- * Links the probe's presses by key pair, the last one first. A key other than a letter twice is left out: a row of Backspace or
- * of arrows is a rhythm of its own.
- */
+/** Links the probe's presses by key pair, the last one first, without repeated keys. */
 function linkProbe(): void {
   const n = pressesAt(PROBE_SKETCH)
   for (let i = 1; i < n; i++) {
     const head = pairHead(PROBE_SKETCH, i)
     store<u8>(PAIR_NEXT + <usize>i, <u8>load<u16>(head))
-    const key = sketchKey(PROBE_SKETCH, i)
-    if (isLetter(key) || key != sketchKey(PROBE_SKETCH, i - 1)) store<u16>(head, <u16>i)
+    if (!isRepeated(PROBE_SKETCH, i)) store<u16>(head, <u16>i)
   }
 }
 

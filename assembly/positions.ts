@@ -2,8 +2,8 @@
  * Finds a copy whose keys were renamed: runs of presses whose times go with those of a run of a known pattern, whatever the
  * keys. Presses with the same key are skipped, because equal keys have similar times; `sources.ts` compares those.
  *
- * The score of a press is `HOLD_GAIN` and `INTERVAL_GAIN` less the differences of its hold and interval from those of a press of the
- * pattern, in natural logarithms and less the patterns' own levels. The best path through a pattern goes on press by press
+ * The score of a press is `HOLD_GAIN` and `INTERVAL_GAIN`, plus a part of its hold's and interval's own distances from the level of the
+ * probe, less their differences from those of a press of the pattern, in natural logarithms and less the patterns' own levels. The best path through a pattern goes on press by press
  * and may jump anywhere for `JUMP` (local alignment: Smith, Waterman, 1981). The result is by how much the best pattern
  * exceeds the others: what all patterns of a person share, such as a slow Space, is in all of their scores.
  *
@@ -11,12 +11,14 @@
  * against sixteen presses at once. The cost is presses x presses / 16 steps of thirteen vector instructions a pattern.
  */
 import { CELLS, POSITION_SCORES, PRESS_GAINS, PROBE_SKETCH } from './layout'
-import { patterns, sketchAt } from './departures'
-import { holdsAt, isConfirmed, pressesAt, sketchKey } from './sketch'
+import { patterns, sketchAt, zero } from './departures'
+import { holdsAt, isConfirmed, isRepeated, pressesAt, sketchKey } from './sketch'
 
 /** Units of the score are quarters of a nat. */
-const HOLD_GAIN: i32 = 3
-const INTERVAL_GAIN: i32 = 4
+const HOLD_GAIN: i32 = 2
+const INTERVAL_GAIN: i32 = 3
+/** Eighths of its distance from the level that a time gains: that usual times agree tells little. */
+const UNUSUAL: i32 = 3
 const LEAST: i32 = -7
 const JUMP: i8 = 24
 /** Highest score that a byte holds: 31 nats. */
@@ -26,6 +28,8 @@ const STEP_FACTOR: i16 = 7
 /** Cells are 32/11 sixteenths wide, and the lowest begins at `LOWEST`. */
 const CELL_FACTOR: i16 = 11
 const LOWEST: i16 = -24
+/** Holds below 20 ms are of events that a busy browser delivered late, one behind the other. */
+const HOLD_LEAST: i32 = 40
 /** Bounds in steps between which a time counts for a pattern's level: 30 to 260 ms for holds, 42 to 460 ms for intervals. */
 const HOLD_LOW: i32 = 50
 const HOLD_HIGH: i32 = 120
@@ -75,13 +79,17 @@ function levelOfOthers(): i32 {
   return 0
 }
 
-/** Fills the gains of each press of the probe from holds and from intervals in each cell. */
+/** Fills the gains of each press of the probe from holds and from intervals in each cell; repeated keys and late events gain nothing. */
 function fillGains(): void {
   const n = pressesAt(PROBE_SKETCH)
   const holds = holdsAt(PROBE_SKETCH), intervals = holds + <usize>n
   const hold = levelOf(holds, n, HOLD_LOW, HOLD_HIGH), interval = levelOf(intervals, n, INTERVAL_LOW, INTERVAL_HIGH)
   for (let i = 1; i < n; i++) {
     const at = PRESS_GAINS + (<usize>i << 5)
+    if (isRepeated(PROBE_SKETCH, i) || <i32>load<u8>(holds + <usize>i) < HOLD_LEAST) {
+      zero(at, 32)
+      continue
+    }
     fillTable(at, HOLD_GAIN, (<i32>load<u8>(holds + <usize>i) * <i32>STEP_FACTOR >> 4) - hold)
     fillTable(at + 16, INTERVAL_GAIN, (<i32>load<u8>(intervals + <usize>i) * <i32>STEP_FACTOR >> 4) - interval)
   }
@@ -94,9 +102,10 @@ const MIDDLES: v128 = i8x16(-23, -20, -17, -14, -11, -8, -5, -2, 1, 3, 6, 9, 12,
 // @ts-ignore: decorator
 @inline
 function fillTable(table: usize, gain: i32, time: i32): void {
-  const within = i8x16.splat(<i8>max(<i32>LOWEST, min(<i32>LOWEST + 46, time)))
-  const apart = i8x16.abs(i8x16.sub(MIDDLES, within))
-  v128.store(table, i8x16.max_s(i8x16.splat(<i8>LEAST), i8x16.sub(i8x16.splat(<i8>gain), apart)))
+  const within = max(<i32>LOWEST, min(<i32>LOWEST + 46, time))
+  const most = i8x16.splat(<i8>(gain + (abs(within) * UNUSUAL >> 3)))
+  const apart = i8x16.abs(i8x16.sub(MIDDLES, i8x16.splat(<i8>within)))
+  v128.store(table, i8x16.max_s(i8x16.splat(<i8>LEAST), i8x16.sub(most, apart)))
 }
 
 /** Fills the cells of a sketch's holds and intervals. */

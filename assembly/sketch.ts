@@ -3,7 +3,9 @@
  * pattern is confirmed (a reference or a successful sign-in), n key indices, n holds, n intervals from the previous press (0 at
  * the first). A time is a step on a logarithmic scale, 2.75 % wide (`src/scoring/sketch.ts` writes it).
  */
-export const CONFIRMED: i32 = 0x80
+import { isLetter } from './key-classes'
+
+const CONFIRMED: i32 = 0x80
 /** Width of a step in natural logarithm, and the time in ms below which the scale is nearly linear. */
 export const STEP: f64 = 0.0275
 export const LINEAR_MS: f64 = 10
@@ -38,4 +40,12 @@ export function sketchKey(sketch: usize, press: i32): i32 {
 @inline
 export function holdsAt(sketch: usize): usize {
   return sketch + 1 + <usize>pressesAt(sketch)
+}
+
+/** Whether a press repeats a key other than a letter: a row of Backspace or of arrows is a rhythm of its own. */
+// @ts-ignore: decorator
+@inline
+export function isRepeated(sketch: usize, press: i32): bool {
+  const key = sketchKey(sketch, press)
+  return key == sketchKey(sketch, press - 1) && !isLetter(key)
 }

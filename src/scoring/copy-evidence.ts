@@ -19,14 +19,13 @@ export interface CopyEvidence {
 /** Weights that join the measures: a blurred copy has some of the first two, a splice much of the second, other keys the third alone. */
 const SOURCES_WITH_CORRELATION = 0.15
 const SOURCES_ALONE = 0.35
-const POSITIONS_OFFSET = 1
 const SOURCES_MAX = 60
 /**
  * Joined evidence that one sincere pattern in 200 has, and one in 1,000: each against up to 48 earlier patterns of the same person,
  * in the worst of five open data sets (`npm run bench -- accuracy --captures`). The logarithm of the chance is a line through both.
  */
-const IN_200 = 6.8
-const IN_1000 = 8.3
+const IN_200 = 6.4
+const IN_1000 = 7.9
 
 const chanceOfCopy = (joined: number): number => Math.min(1, 0.005 * 0.2 ** ((joined - IN_200) / (IN_1000 - IN_200)))
 
@@ -38,8 +37,7 @@ export function copyEvidence(
   const sources = Math.min(SOURCES_MAX, measures.sources)
   const one = measures.correlation + SOURCES_WITH_CORRELATION * Math.max(-5, sources)
   const several = SOURCES_ALONE * sources
-  const renamed = measures.positions + POSITIONS_OFFSET
-  const joined = Math.max(one, several, renamed)
+  const joined = Math.max(one, several, measures.positions)
   const index = joined === one ? patterns.correlation : joined === several ? patterns.sources : patterns.positions
   return { chance: chanceOfCopy(joined), index }
 }

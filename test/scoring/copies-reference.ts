@@ -249,14 +249,16 @@ function blockScore(probe: Decoded, pattern: Decoded, from: number): number {
   const gain = (kind: Kind, i: number, j: number): number => {
     const within = Math.max(-24, Math.min(22, mine?.[kind]?.[i] ?? 0))
     const cell = Math.max(0, Math.min(15, (((theirs?.[kind]?.[j] ?? 0) + 24) * 11) >> 5))
-    return Math.max(-7, (kind === HOLD ? 3 : 4) - Math.abs((MIDDLES[cell] ?? 0) - within))
+    const most = (kind === HOLD ? 2 : 3) + ((3 * Math.abs(within)) >> 3)
+    return Math.max(-7, most - Math.abs((MIDDLES[cell] ?? 0) - within))
   }
   let path = new Map<number, number>()
   let [best, entering, next] = [0, 0, 0]
   for (let i = 1; i < probe.keys.length; i++) {
     const row = new Map<number, number>()
     for (let j = from; j < Math.min(from + 64, pattern.keys.length); j++) {
-      const isSame = pattern.keys[j] === probe.keys[i]
+      const isLate = (probe.holds[i] ?? 0) < 40
+      const isSame = pattern.keys[j] === probe.keys[i] || !isPair(probe, i) || isLate
       const start = Math.max(path.get(j - 1) ?? 0, entering)
       row.set(j, Math.min(127, start + (isSame ? 0 : gain(HOLD, i, j) + gain(INTERVAL, i, j))))
     }
