@@ -211,6 +211,9 @@ describe('the sign-in of the client, in random walks against the service', () =>
       command('types without a state', (walk) => step(walk, { pattern: types(walk, walk.owner), state: undefined })),
       command('enrolls', enrollsAll),
       command('another person types', (walk) => step(walk, { pattern: stranger(walk) })),
+      command('another person uses up the session', async (walk) => {
+        for (let tries = 0; tries < 3; tries++) await step(walk, { pattern: stranger(walk) })
+      }),
       command('a machine types', (walk) => step(walk, { pattern: even(walk) })),
       command('repeats a pattern', (walk) => step(walk, { pattern: walk.last ?? {} })),
       command('sends junk', (walk) => step(walk, { pattern: { kevt: 'no' } })),
