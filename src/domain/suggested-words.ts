@@ -95,7 +95,7 @@ function pairsOfAll(words: readonly string[]): PairsOfAll {
   return made
 }
 
-/** What a suggestion is for: the pattern after `n` enrolled ones, or the sign-in after `n` patterns of the profile and attempts. */
+/** The use of a suggestion: the pattern after `n` enrolled ones, or the sign-in after `n` patterns of the profile and attempts. */
 export interface WordTurn {
   readonly enrolls: boolean
   readonly n: number

@@ -71,6 +71,8 @@ export function typesWords(words: readonly string[], keys: Uint8Array, presses: 
   const wanted = wantedOf(words)
   if (wanted.length === 0) return false
   if (typesAtOnce(wanted, keys)) return true
+  // Checked first, because a hostile text of held Backspaces would take milliseconds.
+  if (written(keys) > 2 * wanted.length) return false
   const typed = presses()
   return CHARACTERS.some((characters) => typesCorrected(wanted, typed, characters))
 }
@@ -107,6 +109,13 @@ function typesAtOnce(wanted: readonly Wanted[], keys: Uint8Array): boolean {
   return right === wanted.length
 }
 
+/** Number of letters and deletions. */
+function written(keys: Uint8Array): number {
+  let n = 0
+  for (const key of keys) if (key === BACKSPACE || (CHARACTERS[0]?.[key] ?? '') > '9') n++
+  return n
+}
+
 /** A possible text of the field after a press: its length is the number of its ancestors. */
 interface Reading {
   readonly before: Reading | null
@@ -122,7 +131,7 @@ function typesCorrected(
   characters: readonly string[],
 ): boolean {
   let readings: readonly Reading[] = [EMPTY]
-  let [letters, deletions, together] = [0, 0, 0]
+  let together = 0
   let [shortcutUntil, altUntil] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY]
   let [selected, many] = [false, false]
   for (const { key, pressMs, releaseMs } of presses) {
@@ -131,7 +140,6 @@ function typesCorrected(
     if (key === CONTROL || key === META) shortcutUntil = releaseMs
     else if (key === ALT) altUntil = releaseMs
     if (key === BACKSPACE) {
-      deletions++
       together++
       many ||= selected || isShortcut || pressMs < altUntil || releaseMs - pressMs >= REPEATS_FROM_MS
       selected = false
@@ -141,12 +149,10 @@ function typesCorrected(
       ;[together, many] = [0, false]
       const character = characters[key] ?? ''
       const isLetter = character > '9'
-      if (isLetter) letters++
       readings = isLetter ? lettered(readings, wanted, character) : marked(readings, wanted, key, character)
     }
   }
   if (together > 0) readings = deleted(readings, together, many)
-  if (letters + deletions > 2 * wanted.length) return false
   return readings.some(({ right, wrong }) => wrong === 0 && right === wanted.length)
 }
 

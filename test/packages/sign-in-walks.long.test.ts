@@ -2,7 +2,7 @@ import { createKeystride, type Keystride, KeystrideError, type SignIn, type Sign
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type MadeUpPerson, person, wirePattern } from '../../src/typist/made-up-person.js'
-import { stranger, text } from '../harness/enrolled.js'
+import { text } from '../harness/enrolled.js'
 import { startService, type TestService } from '../harness/service.js'
 import { freshDatabase } from '../servers/database.js'
 
@@ -37,6 +37,8 @@ interface Walk {
   readonly userRef: string
   readonly owner: MadeUpPerson
   state: SignInState | undefined
+  /** The words that the last result shows. */
+  words: readonly string[] | null
   /** The pattern sent last. */
   last: unknown
   typed: number
@@ -99,6 +101,11 @@ describe('the sign-in of the client, in random walks against the service', () =>
     judge(walk, deed, result)
     count(`${result.kind}${'by' in result ? ` by ${result.by}` : ''}${'reason' in result ? ` ${result.reason}` : ''}`)
     walk.state = 'state' in result ? result.state : undefined
+    walk.words = wordsOf(result)
+  }
+  const wordsOf = (result: SignIn): readonly string[] | null => {
+    if ('words' in result) return result.words.suggestedWords
+    return 'next' in result && result.next.mode === 'type' ? result.next.words.suggestedWords : null
   }
   const count = (name: string) => reached.set(name, (reached.get(name) ?? 0) + 1)
 
@@ -163,13 +170,19 @@ describe('the sign-in of the client, in random walks against the service', () =>
       toString: () => name,
     } satisfies fc.AsyncCommand<Walk, Real>)
 
+  const shownTo = ({ words, typed }: Walk): string => words?.join(' ') ?? text(typed)
   const types = (walk: Walk, who: MadeUpPerson): unknown => {
     walk.typed++
-    walk.last = who.types(text(walk.typed), walk.typed)
+    walk.last = who.types(shownTo(walk), walk.typed)
     return walk.last
   }
+  /** Types far more slowly than any owner. */
+  const stranger = (walk: Walk) => {
+    walk.typed++
+    return person(500_000 + walk.typed).types(shownTo(walk), walk.typed, { tempo: 2 })
+  }
   const at = ({ userRef }: Walk) => `/users/${encodeURIComponent(userRef)}`
-  const even = (walk: Walk) => wirePattern([...text(walk.typed)].map((letter, i) => [letter, i * 100, i * 100 + 60]))
+  const even = (walk: Walk) => wirePattern([...shownTo(walk)].map((letter, i) => [letter, i * 100, i * 100 + 60]))
   const act = (walk: Walk, action: string) => service.dashboard('POST', `${at(walk)}/actions`, { body: { action } })
   async function setCode(walk: Walk): Promise<void> {
     const { session } = await service.bootstrap(walk.userRef)
@@ -197,7 +210,10 @@ describe('the sign-in of the client, in random walks against the service', () =>
       command('types as JSON', (walk) => step(walk, { pattern: JSON.stringify(types(walk, walk.owner)) })),
       command('types without a state', (walk) => step(walk, { pattern: types(walk, walk.owner), state: undefined })),
       command('enrolls', enrollsAll),
-      command('another person types', (walk) => step(walk, { pattern: stranger() })),
+      command('another person types', (walk) => step(walk, { pattern: stranger(walk) })),
+      command('another person uses up the session', async (walk) => {
+        for (let tries = 0; tries < 3; tries++) await step(walk, { pattern: stranger(walk) })
+      }),
       command('a machine types', (walk) => step(walk, { pattern: even(walk) })),
       command('repeats a pattern', (walk) => step(walk, { pattern: walk.last ?? {} })),
       command('sends junk', (walk) => step(walk, { pattern: { kevt: 'no' } })),
@@ -260,6 +276,7 @@ describe('the sign-in of the client, in random walks against the service', () =>
           userRef: `Walker-${++n}`,
           owner: person(40_000 + n),
           state: undefined,
+          words: null,
           last: null,
           typed: 0,
           locked: false,

@@ -143,7 +143,7 @@ describe.skipIf(!hasChromium)('the element <keystride-typing>', () => {
     expect(await hint()).toBe('Not all of the words are there yet.')
     expect(await element(page, (typing) => typing.validity.valueMissing)).toBe(true)
     expect(await page.evaluate('document.activeElement.id')).toBe('typing')
-    await keys.types(person(81).types('secnod qqqq', 2).kevt as unknown as Stroke[])
+    await keys.types(person(81).types('second qqqq', 2).kevt as unknown as Stroke[])
     await page.keyboard.press('Enter')
     await expect.poll(hint).toBe('Not all of the words are there yet.')
     expect(await element(page, (typing) => [typing.checkValidity(), typing.value, typing.pattern])).toEqual([

@@ -78,7 +78,7 @@ describe.skipIf(!hasChromium)('the page of a profile link', () => {
     expect(await page.locator('#words li').first().locator('b').textContent()).toBe(first.slice(0, 2))
     expect(await marks()).toEqual(['now', ...Array(rest.length + 1).fill('todo')])
     await picture(page, '04-while-typing')
-    await type(`${first.slice(2, -1)}7 `)
+    await type(`${first.slice(2, -1)}${first.endsWith('q') ? 'x' : 'q'} `)
     expect((await marks()).slice(0, 3)).toEqual(['wrong', 'now', 'todo'])
     await followed.strokes(evenly('<<'))
     await type(`${first.slice(-1)} `)
