@@ -179,9 +179,10 @@ const traffic = [
   [
     'Refused because of overload',
     'reqps',
-    'By lane. Add processes or machines; raise REQUESTS_AT_ONCE if processors idle while requests wait.',
+    'By lane, and requests that wait because their organization has its share. Add processes or machines; raise REQUESTS_AT_ONCE if processors idle while requests wait.',
     { stack: true },
     [sum('lane', rate('keystride_http_requests_shed_total')), '{{lane}}'],
+    [sum('lane', rate('keystride_http_requests_held_total')), '{{lane}} waits for its share'],
   ],
   byRoute(0.5),
   byRoute(0.95),

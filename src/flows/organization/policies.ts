@@ -79,8 +79,8 @@ export interface PolicyFlows {
 
 /** Most attempts judged again in one call: about 2 s of reading and 20 ms of judging. */
 const ATTEMPTS_MAX = 20_000
-/** Attempts per statement, 1 MB of facts. */
-const PAGE = 500
+/** Attempts per statement, 0.5 MB of facts. */
+const PAGE = 250
 /** Attempts judged per slice, which takes 0.5 ms. */
 const SLICE = 20
 const USERS_MAX = 200
