@@ -17,7 +17,7 @@ import {
   SKETCH_STARTS, STEP_LOGS, f32At, setF32,
 } from './layout'
 import { holdContext, pairContextOf } from './model'
-import { LINEAR_MS, STEP, holdsAt, isConfirmed, isRepeated, pressesAt, sizeAt, sketchKey } from './sketch'
+import { LINEAR_MS, STEP, UNKNOWN_KEY, holdsAt, isConfirmed, isRepeated, pressesAt, sizeAt, sketchKey } from './sketch'
 
 /** Presses with which a mean of the member is shrunk. */
 const PRIOR: f32 = 3
@@ -139,13 +139,13 @@ function timesOf(sketch: usize, press: i32): v128 {
   return f32x4.max(f32x4.splat(-4), f32x4.min(f32x4.splat(4), f32x4.mul(f32x4.sub(logs, means), inverses)))
 }
 
-/** Links the probe's presses by key pair, the last one first, without repeated keys. */
+/** Links the probe's presses by key pair, the last one first, without repeated and unknown keys. */
 function linkProbe(): void {
   const n = pressesAt(PROBE_SKETCH)
   for (let i = 1; i < n; i++) {
     const head = pairHead(PROBE_SKETCH, i)
     store<u8>(PAIR_NEXT + <usize>i, <u8>load<u16>(head))
-    if (!isRepeated(PROBE_SKETCH, i)) store<u16>(head, <u16>i)
+    if (sketchKey(PROBE_SKETCH, i) != UNKNOWN_KEY && !isRepeated(PROBE_SKETCH, i)) store<u16>(head, <u16>i)
   }
 }
 

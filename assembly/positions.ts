@@ -1,6 +1,6 @@
 /**
- * Finds a copy whose keys were renamed: runs of presses whose times go with those of a run of a known pattern, whatever the
- * keys. Presses with the same key are skipped, because equal keys have similar times; `sources.ts` compares those.
+ * Finds a copy whose keys were renamed or masked: runs of presses whose times go with those of a run of a known pattern, whatever the
+ * keys. Presses with the same known key are skipped, because equal keys have similar times; `sources.ts` compares those.
  *
  * The score of a press is `HOLD_GAIN` and `INTERVAL_GAIN`, plus a part of its hold's and interval's own distances from the level of the
  * probe, less their differences from those of a press of the pattern, in natural logarithms and less the patterns' own levels. The best path through a pattern goes on press by press
@@ -12,7 +12,7 @@
  */
 import { CELLS, POSITION_SCORES, PRESS_GAINS, PROBE_SKETCH } from './layout'
 import { patterns, sketchAt, zero } from './departures'
-import { holdsAt, isConfirmed, isRepeated, pressesAt, sketchKey } from './sketch'
+import { UNKNOWN_KEY, holdsAt, isConfirmed, isRepeated, pressesAt, sketchKey } from './sketch'
 
 /** Units of the score are quarters of a nat. */
 const HOLD_GAIN: i32 = 2
@@ -28,6 +28,8 @@ const STEP_FACTOR: i16 = 7
 /** Cells are 32/11 sixteenths wide, and the lowest begins at `LOWEST`. */
 const CELL_FACTOR: i16 = 11
 const LOWEST: i16 = -24
+/** No sketch has this key: unknown keys are not the same. */
+const NO_KEY: i32 = 0xff
 /** Holds below 20 ms are of events that a busy browser delivered late, one behind the other. */
 const HOLD_LEAST: i32 = 40
 /** Bounds in steps between which a time counts for a pattern's level: 30 to 260 ms for holds, 42 to 460 ms for intervals. */
@@ -164,7 +166,8 @@ function blockScore(sketch: usize, from: usize): i32 {
   let path0 = i32x4.splat(0), path1 = path0, path2 = path0, path3 = path0
   let best = i32x4.splat(0), entering = best, enteringNext = best
   for (let i = 1; i < n; i++) {
-    const key = i8x16.splat(<i8>sketchKey(PROBE_SKETCH, i))
+    const pressed = sketchKey(PROBE_SKETCH, i)
+    const key = i8x16.splat(<i8>(pressed == UNKNOWN_KEY ? NO_KEY : pressed))
     const holds = v128.load(PRESS_GAINS + (<usize>i << 5)), intervals = v128.load(PRESS_GAINS + (<usize>i << 5), 16)
     if (isLong) path3 = advanced(path2, path3, entering, gainOf(holds, intervals, holds3, intervals3, keys3, key))
     path2 = advanced(path1, path2, entering, gainOf(holds, intervals, holds2, intervals2, keys2, key))

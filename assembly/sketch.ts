@@ -42,10 +42,13 @@ export function holdsAt(sketch: usize): usize {
   return sketch + 1 + <usize>pressesAt(sketch)
 }
 
+/** Key of a press that is not known: another key than the table's, or masked in sensitive mode. */
+export const UNKNOWN_KEY: i32 = 0
+
 /** Whether a press repeats a key other than a letter: a row of Backspace or of arrows is a rhythm of its own. */
 // @ts-ignore: decorator
 @inline
 export function isRepeated(sketch: usize, press: i32): bool {
   const key = sketchKey(sketch, press)
-  return key == sketchKey(sketch, press - 1) && !isLetter(key)
+  return key == sketchKey(sketch, press - 1) && key != UNKNOWN_KEY && !isLetter(key)
 }

@@ -47,7 +47,7 @@ interface Departures {
 
 const isPair = ({ keys }: Decoded, i: number): boolean => {
   const key = keys[i] ?? 0
-  return i > 0 && ((key >= 1 && key <= 26) || key !== keys[i - 1])
+  return i > 0 && key !== 0 && ((key >= 1 && key <= 26) || key !== keys[i - 1])
 }
 const pairOf = ({ keys }: Decoded, i: number): string => `${keys[i - 1]} ${keys[i]}`
 const minus = (a: Times, b: Times): Times => [a[0] - b[0], a[1] - b[1]]
@@ -258,9 +258,10 @@ function blockScore(probe: Decoded, pattern: Decoded, from: number): number {
     const row = new Map<number, number>()
     for (let j = from; j < Math.min(from + 64, pattern.keys.length); j++) {
       const isLate = (probe.holds[i] ?? 0) < 40
-      const isSame = pattern.keys[j] === probe.keys[i] || !isPair(probe, i) || isLate
+      const key = probe.keys[i] ?? 0
+      const isSame = key !== 0 && (pattern.keys[j] === key || !isPair(probe, i))
       const start = Math.max(path.get(j - 1) ?? 0, entering)
-      row.set(j, Math.min(127, start + (isSame ? 0 : gain(HOLD, i, j) + gain(INTERVAL, i, j))))
+      row.set(j, Math.min(127, start + (isSame || isLate ? 0 : gain(HOLD, i, j) + gain(INTERVAL, i, j))))
     }
     path = row
     best = Math.max(best, ...row.values())

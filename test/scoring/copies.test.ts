@@ -74,7 +74,9 @@ describe('the measures of a copy', () => {
     const random = seededRandom(3)
     for (let n = 0; n < 60; n++) {
       const typed = () => typedBy(n % 7, Math.floor(1000 * random()))
-      const make = n % 3 === 0 ? () => noise(random, n % 2 === 0 ? 6 : 40) : () => sketch(typed())
+      const masked = (sketch: Uint8Array) =>
+        sketch.map((byte, i) => (i > 0 && i <= (sketch[0] ?? 0) && n % 6 === 5 ? 0 : byte))
+      const make = n % 3 === 0 ? () => noise(random, n % 2 === 0 ? 6 : 40) : () => masked(sketch(typed()))
       const among = Array.from({ length: Math.floor(12 * random()) }, () =>
         random() < 0.7 ? confirmed(make()) : make(),
       )
@@ -159,6 +161,18 @@ describe('a copy', () => {
     const called = Array.from({ length: 200 }, (_, i) => search(typedBy(PERSON, 100 + i))).filter(isCopy)
     expect(called).toEqual([])
     expect(isCopy(search(typedBy(PERSON + 1, 14)))).toBe(false)
+  })
+
+  it('is found in sensitive mode, where the keys are masked', () => {
+    const hidden = (presses: readonly KeyPress[]) =>
+      changed(
+        presses,
+        (ms) => ms,
+        () => 0,
+      )
+    const among = sessions.map((session) => known(hidden(session)))
+    expect(isCopy(search(hidden(blurred(typedBy(PERSON, 14), 0.12, 5)), among))).toBe(true)
+    expect(isCopy(search(hidden(typedBy(PERSON, 200)), among))).toBe(false)
   })
 
   it('is found after any number of failed copies, which are not confirmed', () => {
