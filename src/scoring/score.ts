@@ -28,6 +28,7 @@ export function scoreTask(kernel: Kernel, task: ScoringTask): ScoringResult {
   const replayOfReference = found.replayDistanceMs < REPLAY_DISTANCE_MS
   const sketch = sketchOf(sample)
   const copy = searchCopy(kernel, sketch, task.known ?? [])
+  const botLikelihood = copy === null ? found.botLikelihood : Math.max(found.botLikelihood, kernel.synthesized())
   return {
     ok: true,
     reading: {
@@ -38,8 +39,8 @@ export function scoreTask(kernel: Kernel, task: ScoringTask): ScoringResult {
       memberRef,
       metadata,
       replayMark: kernel.mark(read.times, task.replayKey),
-      botLikelihood: found.botLikelihood,
-      bot: found.botLikelihood > BOT_LIKELIHOOD && !replayOfReference && !isCopy(copy),
+      botLikelihood,
+      bot: botLikelihood > BOT_LIKELIHOOD && !replayOfReference && !isCopy(copy),
       replayOfReference,
       copy,
       sketch,
