@@ -12,7 +12,7 @@ import { collector } from './rows.js'
 
 const FIT = { trees: 500, leaves: 14, learningRate: 0.08, l2: 3, rowsPerLeafMin: 40, rowShare: 0.3, featureShare: 0.25 }
 /** Rounds a person, each with other patterns known, enrolled and captured. */
-const ROUNDS = 3
+const ROUNDS = 2
 const PRESSES_MAX = 50
 const PRESSES_MIN = 15
 const REFERENCES = 5
@@ -25,7 +25,7 @@ const AGAIN_MAX = 7
 const CHANGED = 0.5
 /** Share of the forgers who have the references and not the captures. */
 const REFERENCES_STOLEN = 0.25
-/** One person in so many chooses the threshold; no tree of the trial sees them. */
+/** One person in so many chooses the threshold; no tree sees them. */
 const HELD_OUT = 5
 /** Share of held-out sincere patterns above the threshold, before any allowance. */
 const FALSE_BOTS = 0.003
@@ -61,10 +61,10 @@ export function fitSynthesis(
   const heldOut = people.filter((_, i) => i % HELD_OUT === 0)
   const inner = people.filter((_, i) => i % HELD_OUT !== 0)
   const kernel = createKernel(wasm, model)
-  const trial = boost(synthesisExamples(kernel, inner, seed), seed, onProgress)
-  const known = createKernel(wasm, withSynthesis(model, { ...trial, intercept: 0, allowance: 0 }))
-  const threshold = thresholdAt(sincereLogits(known, heldOut, seed), FALSE_BOTS)
-  const fitted = boost(synthesisExamples(kernel, people, seed + 1), seed + 1, onProgress)
+  const fitted = boost(synthesisExamples(kernel, inner, seed), seed, onProgress)
+  const trial = createKernel(wasm, withSynthesis(model, { ...fitted, intercept: 0, allowance: 0 }))
+  const threshold = thresholdAt(sincereLogits(trial, heldOut, seed), FALSE_BOTS)
+  onProgress(`threshold ${threshold}`)
   return { ...fitted, intercept: -threshold - MARGIN, allowance: ALLOWANCE }
 }
 
