@@ -2,9 +2,9 @@
  * Signs that a pattern was drawn from what somebody knows of the member, such as eight captured sign-ins. It is compared with all
  * confirmed patterns of the last `copies`, of which a forger knows some:
  *
- * - A mean of few times has their noise. What was drawn around it follows the noise; a member's own time does not (slope, tie,
+ * - A mean of few times has their noise. A time drawn about it follows the noise; a member's own time does not (slope, tie,
  *   likelihood ratios of the plain mean of the key pair, and of a mean shrunk less than people's times are).
- * - What is left of a member's times over these means has a spread, tails, and a memory from press to press of its own.
+ * - The rest of a member's times over these means has a spread, tails, and a memory from press to press of its own.
  * - Times left over from a capture and put under other keys go with the capture, place by place.
  *
  * SYNTHESIS holds the bot signs of `liveness.ts`, then these. Times are population standard deviations of the key or key pair,
@@ -297,7 +297,7 @@ function compareWithMeans(slot: i32): void {
 }
 const SCALED: usize = memory.data(16, 16)
 
-/** Logarithms of the ratio of two densities of Cauchy's kind: around two other means against around the member's, from `left`. */
+/** Logarithms of the ratio of two densities of Cauchy's kind: about two other means, and about the member's, from `left`. */
 // @ts-ignore: decorator
 @inline
 function likelihoods(left: v128, others: v128, count: f32): v128 {
@@ -363,7 +363,7 @@ function lagged(n: i32, lag: i32): v128 {
   return f32x4.div(sum, f32x4.splat(sqrt<f32>(<f32>max(n - 1 - lag, 1))))
 }
 
-/** Of an interval and the hold before it, and of a hold and the interval before it. */
+/** The products of a hold and the interval before it, and of an interval and the hold before it. */
 function laggedCrosswise(n: i32): v128 {
   let sum = f32x4.splat(0)
   for (let i = 2; i < n; i++) {

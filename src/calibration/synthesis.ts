@@ -1,13 +1,27 @@
 import { createKernel, type Kernel } from '../scoring/kernel.js'
 import { encodeSample } from '../scoring/sample.js'
 import { confirmed, sketchOf } from '../scoring/sketch.js'
-import { ATTACK_MODEL_NAMES, ATTACK_MODELS, type Captured, capturedFrom, disturbance, synthesize } from './attack-models.js'
+import {
+  ATTACK_MODEL_NAMES,
+  ATTACK_MODELS,
+  type Captured,
+  capturedFrom,
+  disturbance,
+  synthesize,
+} from './attack-models.js'
 import { type Boosted, type Examples, fitBoosting } from './boosting.js'
 import type { Person, Session } from './dataset.js'
 import { thresholdAt } from './metrics.js'
 import { type Synthesis, withSynthesis } from './model-file.js'
 import { type Random, seededRandom, shuffled } from './random.js'
-import { CAPTURE_MODEL_NAMES, forgeWithMemory, type Means, MEMORY_MODEL_NAMES, meansOf, strangersOf } from './remembered-noise.js'
+import {
+  CAPTURE_MODEL_NAMES,
+  forgeWithMemory,
+  MEMORY_MODEL_NAMES,
+  type Means,
+  meansOf,
+  strangersOf,
+} from './remembered-noise.js'
 import { collector } from './rows.js'
 
 const FIT = { trees: 500, leaves: 14, learningRate: 0.08, l2: 3, rowsPerLeafMin: 40, rowShare: 0.3, featureShare: 0.25 }
@@ -40,7 +54,7 @@ const DRAWN = ['S6pairGaussian', 'S6pairLognormal'] as const
 const OTHERS = ATTACK_MODEL_NAMES.filter((model) => model !== 'S6spliceOther')
 const OTHERS_DRAWN = 5
 
-/** What forgers know of people who are not their victims. */
+/** Typing of people who are not the victims, as forgers have it. */
 interface Strangers {
   readonly population: Captured
   readonly residuals: Means['residuals']

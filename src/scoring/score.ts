@@ -28,7 +28,9 @@ export function scoreTask(kernel: Kernel, task: ScoringTask): ScoringResult {
   const replayOfReference = found.replayDistanceMs < REPLAY_DISTANCE_MS
   const sketch = sketchOf(sample)
   const copy = searchCopy(kernel, sketch, task.known ?? [])
-  const botLikelihood = copy === null ? found.botLikelihood : Math.max(found.botLikelihood, kernel.synthesized())
+  // Only a verdict counts: the likelihood against the references alone can be computed again from a trace.
+  const synthesized = copy === null ? 0 : kernel.synthesized()
+  const botLikelihood = synthesized > BOT_LIKELIHOOD ? Math.max(found.botLikelihood, synthesized) : found.botLikelihood
   return {
     ok: true,
     reading: {
