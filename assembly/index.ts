@@ -14,7 +14,8 @@
  * `examineProbe` and the three tree sums are single steps of `score`, for calibration and tests.
  */
 import { FEATURES, REFERENCES_MAX, RESULT } from './layout'
-import { Calibration, Curve, Sitting, calibrated, curveAt } from './model'
+import { copies as searchCopies } from './copies'
+import { Calibration, Curve, Sitting, SynthesisCurve, calibrated, curveAt, synthesisCurveAt, synthesisTrees } from './model'
 import { f32At } from './layout'
 import { readSample } from './features'
 import { summarize } from './summary'
@@ -24,11 +25,12 @@ import { examineHabits } from './forgery'
 import { certainlyMachine, examine } from './liveness'
 import { nearestReplay } from './near-replay'
 import { restoreTemplate } from './profile-template'
-import { logistic, sumFusion, sumLiveness, sumLoneLiveness } from './trees'
+import { examineSynthesis, listConfirmed } from './synthesis'
+import { logistic, sumFusion, sumLiveness, sumLoneLiveness, sumSynthesis } from './trees'
 
 export {
   BODY, BODY_BYTES_MAX, COMPARED_MAX, COPIED, EXPLAINED, FEATURES, KEYS_MAX, KEYS_OF_KEY_CODES, KNOWN_SKETCHES, KNOWN_SKETCHES_MAX, LAYOUT_VERSION, LIVENESS, MARK, MODEL,
-  MODEL_BYTES_MAX, OWN_SHARES, PREPARED, PROBE_SKETCH, RAW, REFERENCES_MAX, RESULT, SAMPLES, SAMPLE_BYTES, SCANNED, SUMMARY, SUMMARY_SIZE, SUMMARY_STRIDE, TIMES, VECTOR,
+  MODEL_BYTES_MAX, OWN_SHARES, PREPARED, PROBE_SKETCH, RAW, REFERENCES_MAX, RESULT, SAMPLES, SAMPLE_BYTES, SCANNED, SUMMARY, SUMMARY_SIZE, SUMMARY_STRIDE, SYNTHESIS, TIMES, VECTOR,
   VECTOR_SIZE, VECTOR_STRIDE, Z,
 } from './layout'
 export { loadModel } from './model'
@@ -37,7 +39,6 @@ export { compare } from './compare'
 export { explain } from './explain'
 export { nearestReplay } from './near-replay'
 export { nameKey } from './key-identity'
-export { copies } from './copies'
 export { mark } from './replay-mark'
 export { keepTemplate } from './profile-template'
 export { scan } from './scan'
@@ -79,7 +80,13 @@ export function scoreKept(sitting: Sitting): void {
   judge(references, sitting)
 }
 
+/** References of the last score. */
+let judged: i32 = 0
+/** Confirmed patterns that the last `copies` had. */
+let confirmed: i32 = 0
+
 function judge(references: i32, sitting: Sitting): void {
+  judged = references
   const liveness = livenessOf(0, references)
   store<f64>(RESULT, certainlyMachine() ? 1 : machineLikelihood(liveness, references), 8)
   store<f64>(RESULT, liveness, 32)
@@ -126,4 +133,35 @@ function machineLikelihood(liveness: f64, references: i32): f64 {
 
 function calibratedLiveness(liveness: f64): f64 {
   return calibrated(Calibration.livenessSlope) * liveness + calibrated(Calibration.livenessIntercept)
+}
+
+/** Compares PROBE_SKETCH with the sketches in the first `bytes` bytes of KNOWN_SKETCHES into COPIED. */
+export function copies(bytes: i32): void {
+  searchCopies(bytes)
+  confirmed = listConfirmed(bytes)
+}
+
+/**
+ * Fills SYNTHESIS of a slot of the last score against the confirmed patterns of the last `copies`. Returns the number of
+ * signs, 0 with too few patterns or references.
+ */
+export function examineKnown(slot: i32): i32 {
+  return judged < 2 ? 0 : examineSynthesis(slot, examine(slot, judged))
+}
+
+/** Likelihood, 0 to 1, that slot 0 of the last score was drawn from what a forger knows of the patterns of the last `copies`. */
+export function synthesized(): f64 {
+  if (synthesisTrees == 0) return 0
+  const logit = synthesisOf(0)
+  const most = synthesisCurveAt(SynthesisCurve.largestAllowance)
+  if (logit <= 0 || most <= 0) return logistic(logit)
+  let own = -Infinity
+  for (let slot = 1; slot <= judged; slot++) own = max(own, synthesisOf(slot))
+  return logistic(logit - max<f64>(0, min(most, own + most)))
+}
+
+/** -Infinity if there is too little to compare with. */
+function synthesisOf(slot: i32): f64 {
+  if (examineKnown(slot) == 0) return -Infinity
+  return synthesisCurveAt(SynthesisCurve.base) + sumSynthesis() + synthesisCurveAt(SynthesisCurve.intercept)
 }

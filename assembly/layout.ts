@@ -78,10 +78,18 @@
  * | PRESS_GAINS | 128 x 2 x 16 x i8           | positions   | gain of each press of the probe from a hold and an interval in each cell |
  * | POSITION_SCORES | 81 x i32                | positions   | best score of each known pattern                          |
  * | COPIED   | 64                             | copies      | result of `copies` (table in `copies.ts`)                 |
+ * | SYNTHESIS | 160 x f32                     | synthesis   | a pattern's bot signs, and its signs against the known patterns, input of the synthesis trees |
+ * | SKETCH_OF_KNOWN | 24 x u32                | synthesis   | addresses of the latest confirmed patterns' sketches      |
+ * | KEY_SUMS | 128 x 4 x f32                  | synthesis   | hold, interval and presses of each key in them            |
+ * | PAIR_SUMS | 2 x 4,096 x 4 x f32           | synthesis   | the same of each key pair, with the pair; then their shrunk means |
+ * | KNOWN_LEFT | 24 x 128 x 2 x f32           | synthesis   | hold and interval of each press of them, less the means   |
+ * | LEFT     | 128 x 2 x f32                  | synthesis   | the same of the probe                                     |
+ * | PLACES_OF_PROBE, KNOWN_PLACES | 160 x 2 x i16 | synthesis | the same in units, of the probe and of one pattern       |
+ * | PROBE_KEYS, KNOWN_KEYS | 160 x u8         | synthesis   | their keys                                                |
  *
  * A host checks LAYOUT_VERSION before it uses any address.
  */
-export const LAYOUT_VERSION: i32 = 9
+export const LAYOUT_VERSION: i32 = 10
 
 /** A profile is full at 10; 16 leaves room for an organization that raises the target. */
 export const REFERENCES_MAX: i32 = 16
@@ -104,6 +112,9 @@ export const IDS_MAX: i32 = 2048
 export const LIVENESS_MAX: i32 = 128
 export const KNOWN_SKETCHES_MAX: i32 = 80
 export const HABITS_STRIDE: i32 = 40
+export const SYNTHESIS_MAX: i32 = 160
+/** Latest confirmed patterns that a forger may have made a probe from: each costs 0.6 us. */
+export const SYNTHESIS_KNOWN_MAX: i32 = 24
 
 /** 4 + 500 x 9 bytes, rounded up to a multiple of 512. */
 export const SAMPLE_BYTES: i32 = 4608
@@ -146,7 +157,8 @@ export const SORTED: usize = memory.data(512, 16)
 export const SCRATCH: usize = memory.data(6144, 16)
 export const FEATURES: usize = memory.data(3072, 16)
 export const LIVENESS: usize = memory.data(512, 16)
-/** Within 64 KiB of FEATURES, like LIVENESS: a tree node stores the address of its input as a 16-bit offset. */
+export const SYNTHESIS: usize = memory.data(640, 16)
+/** Within 64 KiB of FEATURES, like LIVENESS and SYNTHESIS: a tree node stores the address of its input as a 16-bit offset. */
 export const NEVER: usize = memory.data<f32>([-Infinity], 16)
 export const CHAIN_HEADS: usize = memory.data(32768, 16)
 export const CHAIN_NEXT: usize = memory.data(4352, 16)
@@ -191,6 +203,15 @@ export const CELLS: usize = memory.data(288, 16)
 export const PRESS_GAINS: usize = memory.data(4096, 16)
 export const POSITION_SCORES: usize = memory.data(324, 16)
 export const COPIED: usize = memory.data(64, 16)
+export const SKETCH_OF_KNOWN: usize = memory.data(96, 16)
+export const KEY_SUMS: usize = memory.data(2048, 16)
+export const PAIR_SUMS: usize = memory.data(131072, 16)
+export const KNOWN_LEFT: usize = memory.data(24576, 16)
+export const LEFT: usize = memory.data(1024, 16)
+export const PLACES_OF_PROBE: usize = memory.data(640, 16)
+export const KNOWN_PLACES: usize = memory.data(640, 16)
+export const PROBE_KEYS: usize = memory.data(160, 16)
+export const KNOWN_KEYS: usize = memory.data(160, 16)
 
 // @ts-ignore: decorator
 @inline

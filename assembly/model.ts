@@ -3,7 +3,7 @@
  *
  * | section        | shape                | holds                                                        |
  * |----------------|----------------------|--------------------------------------------------------------|
- * | header         | 16 x u32             | magic, version, contexts, trees, nodes, liveness trees, nodes, vector size, summary size, lone liveness trees, nodes, later trees, nodes |
+ * | header         | 16 x u32             | magic, version, contexts, trees, nodes, liveness trees, nodes, vector size, summary size, lone liveness trees, nodes, later trees, nodes, synthesis trees, nodes |
  * | hold contexts  | 128 x u16            | key to context                                               |
  * | pair contexts  | 128 x 128 x u16      | key pair to context after back-off: pair, second key, all    |
  * | means          | 4 x contexts x f32   | population mean per feature kind and context                 |
@@ -17,11 +17,13 @@
  * | later roots, nodes | the same         | fusion of a later sitting                                    |
  * | liveness roots, nodes | the same      | bot signs of a pattern with two references or more           |
  * | lone liveness roots, nodes | the same | bot signs of a pattern with one reference or none            |
+ * | synthesis      | 3 x f32              | base, intercept, largest allowance; absent without synthesis trees |
+ * | synthesis roots, nodes | the same     | bot signs and signs against the known patterns               |
  *
  * A tree goes right if the feature is above the threshold; the right child follows the left one.
  */
 import {
-  AXES_USED, CONTEXTS_MAX, FEATURES, FEATURE_KINDS, KEY_KINDS, LIVENESS, MODEL, MODEL_BYTES_MAX, POPULATION, SUMMARY_SIZE, VARIANCES, VECTOR_SIZE,
+  AXES_USED, CONTEXTS_MAX, FEATURES, FEATURE_KINDS, KEY_KINDS, LIVENESS, MODEL, MODEL_BYTES_MAX, POPULATION, SUMMARY_SIZE, SYNTHESIS, VARIANCES, VECTOR_SIZE,
   f32At, setF32,
 } from './layout'
 import { packedEnd, packTrees } from './packed-trees'
@@ -30,6 +32,7 @@ const MAGIC: u32 = 0x314d534b // 'KSM1'
 const VERSION: u32 = 4
 const HEADER_BYTES: usize = 64
 const CALIBRATION_BYTES: usize = 35 << 2
+const SYNTHESIS_CURVE_BYTES: usize = 3 << 2
 /** Two-covariance models: one of people who type different texts, one of people who repeat their text. */
 export const MODELS: i32 = 2
 /** Bytes of one two-covariance model. */
@@ -56,11 +59,16 @@ export let livenessNodes: usize = 0
 export let loneRoots: usize = 0
 export let loneTrees: i32 = 0
 export let loneNodes: usize = 0
+let synthesisCurve: usize = 0
+export let synthesisRoots: usize = 0
+export let synthesisTrees: i32 = 0
+export let synthesisNodes: usize = 0
 /** The same trees packed; 0 if they are not. */
 export let fusionPacked: usize = 0
 export let laterPacked: usize = 0
 export let livenessPacked: usize = 0
 export let lonePacked: usize = 0
+export let synthesisPacked: usize = 0
 /** First free address of MODEL after the file and the trees packed so far. */
 let room: usize = 0
 
@@ -94,7 +102,11 @@ export function loadModel(bytes: i32): i32 {
   livenessNodes = livenessRoots + (<usize>livenessTrees << 2)
   loneRoots = livenessNodes + (<usize>load<i32>(MODEL, 24) << 3)
   loneNodes = loneRoots + (<usize>loneTrees << 2)
-  const end = loneNodes + (<usize>load<i32>(MODEL, 40) << 3)
+  synthesisTrees = load<i32>(MODEL, 52)
+  synthesisCurve = loneNodes + (<usize>load<i32>(MODEL, 40) << 3)
+  synthesisRoots = synthesisCurve + (synthesisTrees > 0 ? SYNTHESIS_CURVE_BYTES : 0)
+  synthesisNodes = synthesisRoots + (<usize>synthesisTrees << 2)
+  const end = synthesisNodes + (<usize>load<i32>(MODEL, 56) << 3)
   if (end != MODEL + <usize>bytes) return 3
   for (let which = 0; which < 7; which++) {
     for (let kind = 0; kind < FEATURE_KINDS; kind++) setF32(VARIANCES, 4 * which + kind, f32At(components, kind * 8 + which))
@@ -111,6 +123,7 @@ export function loadModel(bytes: i32): i32 {
   laterPacked = packEnsemble(laterRoots, laterTrees, laterNodes, load<i32>(MODEL, 48), FEATURES)
   livenessPacked = packEnsemble(livenessRoots, livenessTrees, livenessNodes, load<i32>(MODEL, 24), LIVENESS)
   lonePacked = packEnsemble(loneRoots, loneTrees, loneNodes, load<i32>(MODEL, 40), LIVENESS)
+  synthesisPacked = packEnsemble(synthesisRoots, synthesisTrees, synthesisNodes, load<i32>(MODEL, 56), SYNTHESIS)
   return 0
 }
 
@@ -161,6 +174,13 @@ export const enum Calibration {
 
 export function calibrated(which: Calibration): f64 {
   return <f64>f32At(calibration, which)
+}
+
+/** Index of a number of the synthesis curve; only with synthesis trees. */
+export const enum SynthesisCurve { base = 0, intercept = 1, largestAllowance = 2 }
+
+export function synthesisCurveAt(which: SynthesisCurve): f64 {
+  return <f64>f32At(synthesisCurve, which)
 }
 
 /** Index of a variance in `components`. */

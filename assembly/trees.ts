@@ -2,11 +2,11 @@
  * Boosted trees over a row of features. A node has eight bytes, so a tree of 24 leaves is six cache lines.
  * Source: gradient boosting with leaf-wise histogram trees, Friedman (2001) and Ke et al., LightGBM (2017).
  */
-import { FEATURES, LIVENESS, f32At } from './layout'
+import { FEATURES, LIVENESS, SYNTHESIS, f32At } from './layout'
 import { sumPacked } from './packed-trees'
 import {
   Sitting, fusionPacked, fusionNodes, fusionRoots, fusionTrees, laterPacked, laterNodes, laterRoots, laterTrees, livenessPacked, livenessNodes, livenessRoots, livenessTrees, lonePacked, loneNodes, loneRoots,
-  loneTrees,
+  loneTrees, synthesisNodes, synthesisPacked, synthesisRoots, synthesisTrees,
 } from './model'
 
 /** Sum of a sitting's fusion trees over the row in FEATURES, base excluded. */
@@ -23,6 +23,11 @@ export function sumLiveness(): f64 {
 /** Sum of the liveness trees for a pattern with one reference or none, base excluded. */
 export function sumLoneLiveness(): f64 {
   return lonePacked != 0 ? sumPacked(lonePacked) : sumTrees(loneRoots, loneTrees, loneNodes, LIVENESS)
+}
+
+/** Sum of the synthesis trees over the row in SYNTHESIS, base excluded. */
+export function sumSynthesis(): f64 {
+  return synthesisPacked != 0 ? sumPacked(synthesisPacked) : sumTrees(synthesisRoots, synthesisTrees, synthesisNodes, SYNTHESIS)
 }
 
 /** From a node to the child that the row selects; a leaf leads to itself. */

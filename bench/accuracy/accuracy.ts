@@ -43,7 +43,7 @@ P1 varying text, 50 presses   P2 the same, 25 presses   P3 same passphrase, two 
 Figures: equal error rate with one threshold for all (global) and mean over people (per user), false non-match rate at
 1 % and 0.1 % false matches, each with a 95 % bootstrap interval over people. No timer-grid feature is in the model.
 The shipped model was fitted on the people of P3 and P4 as published, so its figures on those files are too good. Reliable
-figures are those out of fold (model/keystride-3.md), or this bench on people of your own.`
+figures are those out of fold (model/keystride-4.md), or this bench on people of your own.`
 
 /** Share of genuine attempts at which the shipped model's confidence is a calibrated probability (its card). */
 const MODEL_PRIOR = 0.064

@@ -47,7 +47,7 @@ export function judge(kernel: Kernel, { template, known }: Profile, session: Ses
   const { botLikelihood, confidence, replayDistanceMs } = kernel.scoreKept(sampleOf(session), template)
   const evidence = searchCopy(kernel, sketchOf(sampleOf(session)), known)
   const copy = isCopy(evidence) || replayDistanceMs < REPLAY_DISTANCE_MS
-  const bot = botLikelihood > BOT_LIKELIHOOD
+  const bot = Math.max(botLikelihood, kernel.synthesized()) > BOT_LIKELIHOOD
   const authenticated = !copy && !mayBeCopy(evidence) && !bot && (confidence ?? 0) >= THRESHOLD
   return { copy, bot, confidence: confidence ?? 0, authenticated }
 }

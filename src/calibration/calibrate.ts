@@ -6,13 +6,14 @@ import { createKernel, type Kernel } from '../scoring/kernel.js'
 import { type Binned, type Boosted, binned, scoresOf } from './boosting.js'
 import { type Comparisons, comparisonExamples, type Sources } from './comparisons.js'
 import { type Confidence, errorsAt, fitConfidence } from './confidence.js'
-import { DATA_SETS, type DataSet, loadPeople, type Person, splitPeople } from './dataset.js'
+import { DATA_SETS, type DataSet, isUntouchedWriter, loadPeople, type Person, splitPeople } from './dataset.js'
 import { FOLDS, type Foundation, fitFoundation } from './foundation.js'
 import { fitLiveness } from './liveness.js'
 import { bootstrapIntervals, type Figures, figuresOf, type Intervals, type PersonScores } from './metrics.js'
-import { CONDITIONS, encodeModel, type Fusion, type ModelParts } from './model-file.js'
+import { CONDITIONS, encodeModel, type Fusion, type ModelParts, withoutSynthesis, withSynthesis } from './model-file.js'
 import { type FitTask, fitInParallel } from './parallel.js'
 import { type Participant, type ProtocolScores, protocolsOf, runProtocol, sittingIn } from './protocols.js'
+import { fitSynthesis } from './synthesis.js'
 
 type Progress = (message: string) => void
 
@@ -84,7 +85,11 @@ export async function calibrate(options: CalibrateOptions): Promise<Calibrated> 
       ? withLiveness(wasm, foundation.whole, people, { seed, onProgress })
       : { model: foundation.whole, signs: NO_LIVENESS }
   const livenessCurve = Float32Array.of(signs.base, 1, signs.intercept, signs.allowance, signs.lone)
-  const bytes = encodeModel({ ...model, livenessCurve, fusions: [fusionOf(same, FOLDS), fusionOf(later, FOLDS)] })
+  const judging = encodeModel({ ...model, livenessCurve, fusions: [fusionOf(same, FOLDS), fusionOf(later, FOLDS)] })
+  const bytes =
+    without === undefined
+      ? withSynthesis(judging, fitSynthesis(wasm, judging, synthesisPeople(data, people.aalto), { seed, onProgress }))
+      : judging
   writeFileSync(out, bytes)
   const leftOut = without === undefined ? NOBODY : { ...NOBODY, [without]: all[without] }
   return {
@@ -94,6 +99,37 @@ export async function calibrate(options: CalibrateOptions): Promise<Calibrated> 
     priors: { same: same.confidence.prior, later: later.confidence.prior },
   }
 }
+
+interface SynthesisOptions {
+  readonly data: string
+  /** Model file whose other parts are kept bit for bit. */
+  readonly model: string
+  readonly out: string
+  readonly seed: number
+  readonly onProgress?: Progress
+}
+
+/** Writes a model with the synthesis trees fitted anew. Returns its bytes. Throws if the varying text is missing. */
+export function calibrateSynthesis({ data, model, out, seed, onProgress = () => {} }: SynthesisOptions): number {
+  const wasm = new Uint8Array(readFileSync(wasmFile()))
+  const judging = withoutSynthesis(new Uint8Array(readFileSync(model)))
+  const people = synthesisPeople(data, splitPeople(loadPeople(data, 'aalto')).fitting)
+  onProgress(`fitting on ${people.length} people`)
+  const bytes = withSynthesis(judging, fitSynthesis(wasm, judging, people, { seed, onProgress }))
+  writeFileSync(out, bytes)
+  return bytes.length
+}
+
+/** Numbers of KLiCKe's writers that are read; half of them are untouched. */
+const WRITERS_MAX = 1600
+
+/** The varying text, and texts that people composed themselves. */
+const synthesisPeople = (data: string, aalto: readonly Person[]): Person[] => [
+  ...aalto,
+  ...(existsSync(join(data, DATA_SETS.klicke.file))
+    ? loadPeople(data, 'klicke', (id) => id < WRITERS_MAX && !isUntouchedWriter(id))
+    : []),
+]
 
 /** The trees of a sitting without each fold, then on all rows, and the curve to confidence. */
 interface Fitted {

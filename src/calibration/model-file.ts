@@ -23,6 +23,15 @@ export interface Fusion {
   readonly trees: readonly Tree[]
 }
 
+/** Trees over the signs of `assembly/synthesis.ts`, and what turns their sum into a likelihood. */
+export interface Synthesis {
+  readonly base: number
+  readonly trees: readonly Tree[]
+  /** Added to the sum: a pattern below 0 does not count as a bot. */
+  readonly intercept: number
+  readonly allowance: number
+}
+
 /** Contents of a model file; `assembly/model.ts` has the table of its bytes. */
 export interface ModelParts {
   readonly nContexts: number
@@ -106,4 +115,34 @@ function encodeTrees(trees: readonly Tree[]): Uint8Array {
     })
   })
   return bytes
+}
+
+/** Place of the number of synthesis trees in the header; that of their nodes follows. */
+const SYNTHESIS_TREES = 13
+const CURVE_BYTES = 12
+
+/** The bytes of a model file without synthesis trees, with these added; all others stay the same. Throws if it has some. */
+export function withSynthesis(model: Uint8Array, { base, trees, intercept, allowance }: Synthesis): Uint8Array {
+  const header = new Uint32Array(model.slice(0, 64).buffer)
+  if (header[SYNTHESIS_TREES] !== 0) throw new Error('the model has synthesis trees')
+  header.set([trees.length, nodesOf(trees)], SYNTHESIS_TREES)
+  const curve = Float32Array.of(base, intercept, allowance)
+  return new Uint8Array(
+    Buffer.concat([
+      new Uint8Array(header.buffer),
+      model.subarray(64),
+      new Uint8Array(curve.buffer),
+      encodeTrees(trees),
+    ]),
+  )
+}
+
+/** The bytes of a model file before its synthesis trees. */
+export function withoutSynthesis(model: Uint8Array): Uint8Array {
+  const header = new Uint32Array(model.slice(0, 64).buffer)
+  const [trees = 0, nodes = 0] = header.subarray(SYNTHESIS_TREES)
+  if (trees === 0) return model
+  header.set([0, 0], SYNTHESIS_TREES)
+  const end = model.length - CURVE_BYTES - 4 * trees - 8 * nodes
+  return new Uint8Array(Buffer.concat([new Uint8Array(header.buffer), model.subarray(64, end)]))
 }

@@ -21,7 +21,7 @@ export const MEMORY_MODELS = {
 
 /**
  * Forgers who know more of the victim than five references, such as eight captured sign-ins: residuals of the captures in blocks,
- * as a whole on shrunk means, half of them drawn anew, or drawn from their kernel density. No sign was fitted on them.
+ * as a whole on shrunk means, half of them drawn anew, or drawn from their kernel density. `synthesis.ts` fits signs on them.
  */
 const CAPTURE_MODELS = {
   S8blocks6: { family: 'captured blocks', of: 'victim', length: 6 },

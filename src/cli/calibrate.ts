@@ -1,5 +1,13 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { calibrate, LEFT_OUT } from '../calibration/calibrate.js'
+import { calibrate, calibrateSynthesis, LEFT_OUT } from '../calibration/calibrate.js'
+
+interface Options {
+  readonly data: string
+  readonly out: string
+  readonly seed: number
+  readonly without?: (typeof LEFT_OUT)[number]
+  readonly synthesisOf?: string
+}
 
 /** `keystride calibrate`: fits a scoring model. */
 export function calibrateCommand(run: (work: () => Promise<void>) => Promise<void>): Command {
@@ -16,11 +24,22 @@ export function calibrateCommand(run: (work: () => Promise<void>) => Promise<voi
         'report on this source and do not fit it; the model is not for a service',
       ).choices(LEFT_OUT),
     )
-    .action((options: { data: string; out: string; seed: number; without?: (typeof LEFT_OUT)[number] }) =>
+    .addOption(
+      new Option(
+        '--synthesis-of <model>',
+        'keep all of this model file and fit only the trees that find patterns drawn from captured sign-ins; takes minutes',
+      ).conflicts('without'),
+    )
+    .action((options: Options) =>
       run(async () => {
         const began = Date.now()
         const onProgress = (message: string) =>
           process.stderr.write(`${String(Math.round((Date.now() - began) / 1000)).padStart(5)} s  ${message}\n`)
+        if (options.synthesisOf !== undefined) {
+          const bytes = calibrateSynthesis({ ...options, model: options.synthesisOf, onProgress })
+          process.stdout.write(`${options.out}: ${bytes} bytes\n`)
+          return
+        }
         const { bytes, priors, outOfFold, leftOut } = await calibrate({ ...options, onProgress })
         for (const [name, found] of Object.entries(outOfFold))
           process.stdout.write(`${name}, out of fold: ${JSON.stringify(found)}\n`)

@@ -32,9 +32,11 @@ interface Surface {
   readonly scan: (bytes: number) => number
   readonly mark: (presses: number) => void
   readonly copies: (bytes: number) => void
+  readonly examineKnown: (slot: number) => number
+  readonly synthesized: () => number
 }
 
-const LAYOUT_VERSION = 9
+const LAYOUT_VERSION = 10
 /** Words of SCANNED (table in `assembly/scan.ts`). */
 const SCANNED_WORDS = 62
 /** Numbers of TIMES: press and release of 500 presses. */

@@ -53,6 +53,16 @@ export interface Kernel {
   /** Probability of each press of a sketch that it was taken from the known patterns (`copies`), 0 to 1. */
   copiedPresses(sketch: Uint8Array, known: readonly Uint8Array[]): number[]
   /**
+   * Likelihood, 0 to 1, that the last scored pattern was drawn from what a forger knows of the confirmed patterns of the last
+   * `copies`; above 0.5 it counts as a bot. 0 if the references or the patterns are too few.
+   */
+  synthesized(): number
+  /**
+   * The signs that `synthesized` uses, of slot 0 or of a reference against the other patterns: a view that the next call
+   * overwrites, empty if there are too few patterns.
+   */
+  examineKnown(slot: number): Float32Array
+  /**
    * Scores a sample against samples of the references (the first `referencesMax` of them). Copies its input. `sitting` is that
    * of the probe, `same` by default; the confidence depends on it.
    */
@@ -109,6 +119,11 @@ export function createKernel(wasm: Uint8Array, model: Uint8Array): Kernel {
       const lane = current().copiedFrom[LANE] ?? 0
       const own = view(address('OWN_SHARES'), 4 * (sketch[0] ?? 0))
       return Array.from({ length: own.length / 4 }, (_, press) => (press === 0 ? 0 : 1 - (own[4 * press + lane] ?? 1)))
+    },
+    synthesized: () => guarded((surface) => surface.synthesized()),
+    examineKnown(slot) {
+      const length = guarded((surface) => surface.examineKnown(slot))
+      return view(address('SYNTHESIS'), length)
     },
     score(probe, references, sitting) {
       const used = Math.min(references.length, referencesMax)

@@ -28,6 +28,9 @@ export function scoreTask(kernel: Kernel, task: ScoringTask): ScoringResult {
   const replayOfReference = found.replayDistanceMs < REPLAY_DISTANCE_MS
   const sketch = sketchOf(sample)
   const copy = searchCopy(kernel, sketch, task.known ?? [])
+  // Only a verdict counts: the likelihood against the references alone can be computed again from a trace.
+  const synthesized = copy === null ? 0 : kernel.synthesized()
+  const botLikelihood = synthesized > BOT_LIKELIHOOD ? Math.max(found.botLikelihood, synthesized) : found.botLikelihood
   return {
     ok: true,
     reading: {
@@ -38,8 +41,8 @@ export function scoreTask(kernel: Kernel, task: ScoringTask): ScoringResult {
       memberRef,
       metadata,
       replayMark: kernel.mark(read.times, task.replayKey),
-      botLikelihood: found.botLikelihood,
-      bot: found.botLikelihood > BOT_LIKELIHOOD && !replayOfReference && !isCopy(copy),
+      botLikelihood,
+      bot: botLikelihood > BOT_LIKELIHOOD && !replayOfReference && !isCopy(copy),
       replayOfReference,
       copy,
       sketch,

@@ -4,6 +4,7 @@ import { judgeContext } from '../../domain/context/context.js'
 import type { ContextIndicator, Indicator, IndicatorReading, Signal } from '../../domain/context/signal.js'
 import { Refusal, userNotFound } from '../../domain/refusal.js'
 import type { Explanation } from '../../scoring/explanation.js'
+import { BOT_LIKELIHOOD } from '../../scoring/score.js'
 import type { Scorer } from '../../scoring/scorer.js'
 import { confirmed, sketchOf } from '../../scoring/sketch.js'
 import { type Trace, traceOf } from '../../scoring/trace.js'
@@ -175,7 +176,7 @@ async function traced(needs: Needs, organizationId: string, attempt: LoggedAttem
   const trace = traceOf(needs.scorer(), inputs)
   const { confidence, confidenceAdapted, botLikelihood } = trace.result
   const found = [confidence ?? 0, Math.max(confidence ?? 0, confidenceAdapted ?? 0)]
-  const reproduced = found.includes(attempt.confidenceBiometrics) && botLikelihood === facts.botLikelihood
+  const reproduced = found.includes(attempt.confidenceBiometrics) && isSameBot(botLikelihood, facts.botLikelihood)
   const original =
     copyOf === null ? null : (held.get(copyOf.patternId)?.sealed ?? (await testedSample(copyOf.patternId)))
   const presses =
@@ -187,6 +188,9 @@ async function traced(needs: Needs, organizationId: string, attempt: LoggedAttem
         )
   return { attempt, trace, nMissing, reproduced, copy: copyWith(presses) }
 }
+
+/** Whether a likelihood is that of the facts. The known patterns, which a trace does not have, may have raised it to a verdict. */
+const isSameBot = (again: number, then: number): boolean => again === then || (again < then && then > BOT_LIKELIHOOD)
 
 /** The reason why there is no trace. */
 function withoutTrace({ attempt, nMissing }: AttemptTrace): string {
