@@ -11,11 +11,11 @@ import type { LaneState, Waiter } from './lanes.js'
 /** An organization counts as present this long after a request: about as long as people take between two requests of a sign-in. */
 const PRESENT_MS = 10_000
 /**
- * Expected time of the requests in progress of one organization, or of all those that have waiting requests, ms: two verifies or
+ * Expected time of the requests in progress of one organization, or of all those that have waiting requests, ms: one verify or
  * four bootstraps, or one read of the dashboard. So much is ahead of a request of another organization. With it a verify took 1.0 to
  * 1.9 times its time on a quiet service during floods of bootstraps, verifies, enrollments, simulations and reads.
  */
-const SHARE_MS = 12
+const SHARE_MS = 8
 /**
  * The bound grows by `SHARE_MS` with each of these since the latest request of another organization: the rarer those are, the less
  * a wait for more work in progress matters, and the more throughput is worth.
