@@ -12,10 +12,11 @@ interface Rule {
   /** Most requests of the lane that wait; `WAITING_MAX` unless given. */
   readonly waitingMax?: number
   /**
-   * Its requests keep a processor of the database or of this process busy from begin to end. So an organization rests after
-   * each for as long as it took, or less if requests of others are rare.
+   * While others are present, an organization rests after each request for this multiple of its time, or less if requests of others
+   * are rare: the processors of PostgreSQL and of the machine are free then, which no queue of this process can order. A lane
+   * whose requests keep a processor busy from begin to end rests for longer, also before requests that do not wait yet.
    */
-  readonly rests?: true
+  readonly rest?: number
 }
 
 /**
@@ -29,12 +30,14 @@ const RULES: Readonly<Record<Lane, Rule>> = {
   enroll: { share: 3 / 4, patience: 0.6, ownPatience: 2 },
   core: { share: 1 / 2, patience: 0.5, ownPatience: 2 },
   page: { share: 1 / 4, patience: 0.5, ownPatience: 2 },
-  dashboard: { share: 1 / 5, patience: 0.4, ownPatience: 5, rests: true },
-  batch: { share: 1 / 8, patience: 0.2, ownPatience: 10, rests: true },
+  dashboard: { share: 1 / 5, patience: 0.4, ownPatience: 5, rest: 2 },
+  batch: { share: 1 / 8, patience: 0.2, ownPatience: 10, rest: 2 },
 }
 
 /** Waiting requests hold their bodies: 128 MiB if each body has the largest size. */
 export const WAITING_MAX = 256
+/** Rest of most lanes, which only an organization with waiting requests has. */
+export const REST = 1 / 2
 /** Assumed duration of a lane's requests before the first one has ended. */
 const FIRST_GUESS_MS = 2
 
@@ -53,7 +56,7 @@ export interface LaneState {
   readonly patienceMs: number
   readonly ownPatienceMs: number
   readonly waitingMax: number
-  readonly rests: boolean
+  readonly rest: number
   atOnce: number
   /** Moving average of the duration of its requests, ms. */
   tookMs: number
@@ -68,7 +71,7 @@ export interface LaneState {
 /** The lanes, the most important first. */
 export const createLanes = (atOnceMax: number, waitMs: number): readonly LaneState[] =>
   LANES.map((lane, priority): LaneState => {
-    const { share, patience, ownPatience, waitingMax = WAITING_MAX, rests = false } = RULES[lane]
+    const { share, patience, ownPatience, waitingMax = WAITING_MAX, rest = REST } = RULES[lane]
     return {
       lane,
       priority,
@@ -76,7 +79,7 @@ export const createLanes = (atOnceMax: number, waitMs: number): readonly LaneSta
       patienceMs: patience * waitMs,
       ownPatienceMs: ownPatience * waitMs,
       waitingMax,
-      rests,
+      rest,
       atOnce: 0,
       tookMs: FIRST_GUESS_MS,
       waiting: 0,

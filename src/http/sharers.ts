@@ -1,4 +1,4 @@
-import type { LaneState, Waiter } from './lanes.js'
+import { type LaneState, REST, type Waiter } from './lanes.js'
 
 /**
  * Fair shares between organizations by start-time fair queueing. The cost of a request is the time for which it holds its slot,
@@ -11,11 +11,11 @@ import type { LaneState, Waiter } from './lanes.js'
 /** An organization counts as present this long after a request: about as long as people take between two requests of a sign-in. */
 const PRESENT_MS = 10_000
 /**
- * Expected time of the requests in progress of one organization, or of all those that have waiting requests, ms: two verifies or
- * four bootstraps, or one read of the dashboard. So much is ahead of a request of another organization. With it a verify took 1.0 to
- * 1.9 times its time on a quiet service during floods of bootstraps, verifies, enrollments, simulations and reads.
+ * Expected time of the requests in progress of one organization, or of all those that have waiting requests, ms: one verify or
+ * four bootstraps, or one read of the dashboard. So much is ahead of a request of another organization. With it and
+ * the rests, p50 of a verify was 1.0 to 2.0 times that on a quiet service under floods of each kind of request.
  */
-const SHARE_MS = 12
+const SHARE_MS = 8
 /**
  * The bound grows by `SHARE_MS` with each of these since the latest request of another organization: the rarer those are, the less
  * a wait for more work in progress matters, and the more throughput is worth.
@@ -37,8 +37,10 @@ export interface Sharer {
   readonly tookMs: number[]
   /** Time for which its requests have held slots, ms. */
   spentMs: number
-  /** None of its requests in lanes that rest begins earlier. */
+  /** None of its requests begins earlier. */
   restsUntil: number
+  /** None of its requests in lanes with a longer rest begins earlier. */
+  longRestsUntil: number
   waiting: number
   readonly queues: readonly Waiter[][]
 }
@@ -84,7 +86,17 @@ export function sharerOf(sharers: Sharers, id: string): Sharer {
     for (const [other, { atOnce, waiting }] of all) if (atOnce === 0 && waiting === 0) all.delete(other)
   const atOnceOf = lanes.map(() => 0)
   const queues = lanes.map((): Waiter[] => [])
-  const made: Sharer = { id, atOnce: 0, atOnceOf, tookMs: [], spentMs: levelMs, restsUntil: 0, waiting: 0, queues }
+  const made: Sharer = {
+    id,
+    atOnce: 0,
+    atOnceOf,
+    tookMs: [],
+    spentMs: levelMs,
+    restsUntil: 0,
+    longRestsUntil: 0,
+    waiting: 0,
+    queues,
+  }
   all.set(id, made)
   return made
 }
@@ -166,9 +178,10 @@ export function ended(sharers: Sharers, sharer: Sharer, lane: LaneState, work: W
   const usualMs = usualOf(sharer, lane)
   sharer.tookMs[priority] = usualMs + (tookMs - usualMs) * NEW_WEIGHT
   lane.tookMs += (tookMs - lane.tookMs) * NEW_WEIGHT
-  if (!lane.rests) return 0
-  const restMs = (tookMs * SHARE_MS) / boundMs(sharers, sharer, now)
-  sharer.restsUntil = now + restMs
+  if (lane.rest === REST && sharer.waiting === 0) return 0
+  const restMs = (lane.rest * tookMs * SHARE_MS) / boundMs(sharers, sharer, now)
+  if (lane.rest === REST) sharer.restsUntil = now + restMs
+  else sharer.longRestsUntil = now + restMs
   return restMs
 }
 
@@ -203,7 +216,9 @@ export function takeSeen(sharers: Sharers): string[] {
   return seen
 }
 
-const rests = ({ restsUntil }: Sharer, lane: LaneState, now: number): boolean => lane.rests && now < restsUntil
+/** A rest of long reads holds up other long reads alone. */
+const rests = ({ restsUntil, longRestsUntil }: Sharer, { rest }: LaneState, now: number): boolean =>
+  now < (rest === REST ? restsUntil : longRestsUntil)
 
 /** Whether one more request stays within the bound on work in progress. One request of an organization always does. */
 const fits = (sharer: Sharer, lane: LaneState, roomMs: number): boolean =>
