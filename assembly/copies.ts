@@ -10,7 +10,7 @@
  * | 24   | i32 x 3 the pattern of each, from 0; -1 if none is known                                            |
  * | 36   | i32 lane of the second with the most evidence                                                       |
  *
- * What an owner typed on another occasion does not correlate with what the owner types; what was copied does. Fisher's
+ * Typing of another occasion does not correlate with that of the probe; its original does. Fisher's
  * transform of a correlation of n - 3 degrees of freedom is near a standard normal number (Fisher, 1915).
  */
 import { COPIED, PROBE_SKETCH, RUN_ENDS } from './layout'
@@ -41,8 +41,8 @@ let ofHolds: f64 = 0
 let ofIntervals: f64 = 0
 
 /**
- * The largest transform over the patterns: of holds, of intervals, or of both. What the probe has in common with all patterns on
- * average is subtracted.
+ * The largest transform over the patterns: of holds, of intervals, or of both. The mean over the patterns is
+ * subtracted: it is of habits that they share.
  */
 function mostCorrelated(): f64 {
   let most: f64 = 0, hold: f64 = 0, interval: f64 = 0, both: f64 = 0

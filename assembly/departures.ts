@@ -4,8 +4,8 @@
  * member's mean of the key, less the member's mean of the key pair, less the pattern's own tempo. Each mean is shrunk as if `PRIOR` more presses had
  * none. The means are of confirmed patterns, because an attacker may send patterns that move them.
  *
- * What is left of two sincere patterns is independent: a person repeats habits and not accidents. What is left of a copy goes
- * with the original, whatever moved, scaled or blurred it.
+ * The rest of two sincere patterns is independent: a person repeats habits and not accidents. The rest of a copy goes with the
+ * original, whatever moved, scaled or blurred it.
  *
  * A match is a press of a known pattern that has the key pair of a press of the probe, in 48 bytes of COPY_MATCHES: f32 x 4
  * probability by lane (`sources.ts`), f32 hold and f32 interval (departures in standard deviations), u32 1 + the match of both

@@ -23,7 +23,7 @@ const LEAVES: v128 = f32x4(0.07, 0.07, 0.07, 0.1)
 const MOVES: v128 = f32x4(0.08, 0.08, 0.08, 0.65)
 /** Probability that the press after an own one is also own. */
 const STAYS_OWN: f32 = 0.6
-/** Of the sources whose next press the probe does not have: the share that continues elsewhere at once. */
+/** Share of the sources whose next press the probe does not have that continue elsewhere at once. */
 const BROKEN_STAYS: f32 = 0.7
 /** Weight of a pattern that has explained nothing yet, in presses. */
 const PRIOR_WEIGHT: f32 = 0.5

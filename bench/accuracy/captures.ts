@@ -42,7 +42,7 @@ interface Verdict {
   readonly authenticated: boolean
 }
 
-/** Decides like a verify under the default policy, without the replay index. What may be a copy is challenged. */
+/** Decides like a verify under the default policy, without the replay index. A pattern that may be a copy is challenged. */
 export function judge(kernel: Kernel, { template, known }: Profile, session: Session): Verdict {
   const { botLikelihood, confidence, replayDistanceMs } = kernel.scoreKept(sampleOf(session), template)
   const evidence = searchCopy(kernel, sketchOf(sampleOf(session)), known)

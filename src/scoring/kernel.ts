@@ -25,7 +25,7 @@ export interface KernelScore {
   readonly liveness: number
 }
 
-/** What a search for a copy found, and the known pattern that each measure is of. */
+/** The measures of a search for a copy, and the known pattern that each is of. */
 interface CopySearch {
   readonly measures: CopyMeasures
   readonly patterns: Readonly<Record<keyof CopyMeasures, number>>

@@ -30,7 +30,7 @@ export interface PatternMemory {
 }
 
 /**
- * Patterns kept per member besides the references, of which there are 16 at most: together the kernel's `KNOWN_SKETCHES_MAX`. Failures
+ * Patterns kept per member in addition to the references, of which there are 16 at most: together the kernel's `KNOWN_SKETCHES_MAX`. Failures
  * have places of their own, so that they push out no success.
  */
 const CONFIRMED_MAX = 48
