@@ -14,7 +14,7 @@
  * transform of a correlation of n - 3 degrees of freedom is near a standard normal number (Fisher, 1915).
  */
 import { COPIED, PROBE_SKETCH, RUN_ENDS } from './layout'
-import { Match, departureAt, firstMatch, informative, matchAt, patterns, readPatterns, zero } from './departures'
+import { FULL_LENGTH, Match, departureAt, firstMatch, informative, matchAt, patterns, readPatterns, zero } from './departures'
 import { bestPosition, comparePositions } from './positions'
 import { pressesAt } from './sketch'
 import { bestLane, bestSource, explainBySources } from './sources'
@@ -98,7 +98,7 @@ function correlate(pattern: i32): void {
     knowns = f32x4.add(knowns, f32x4.mul(known, known))
   }
   const isCompared = compared >= PRESSES_MIN
-  const presses = isCompared ? <f64>compared : 0
+  const presses = isCompared ? <f64>min(compared, FULL_LENGTH) : 0
   ofHolds = transform(f32x4.extract_lane(products, 0), f32x4.extract_lane(probes, 0), f32x4.extract_lane(knowns, 0), presses * <f64>f32x4.extract_lane(informative, 0))
   ofIntervals = transform(f32x4.extract_lane(products, 1), f32x4.extract_lane(probes, 1), f32x4.extract_lane(knowns, 1), presses * <f64>f32x4.extract_lane(informative, 1))
 }

@@ -42,6 +42,12 @@ const NORMAL_KURTOSIS: f32 = 2.2
  * on a screen, the few others decide alone and are no more than their number.
  */
 export let informative: v128 = f32x4.splat(1)
+/**
+ * Presses from which evidence no longer grows: departures within a pattern depend on one another, so that of a longer one is scaled to
+ * this length. The evidence of sincere patterns of 120 presses was twice that of 50.
+ */
+export const FULL_LENGTH: i32 = 50
+
 /** Known patterns read by the last `readPatterns`. */
 export let patterns: i32 = 0
 

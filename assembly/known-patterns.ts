@@ -100,7 +100,7 @@ function isOfSlot(sketch: usize, slot: i32): bool {
 
 /** Reads the times of all listed patterns but `without`, less their tempo, and sums them by key and by key pair. */
 export function sumPatterns(without: i32): void {
-  memory.fill(KEY_SUMS, 0, 2048)
+  zero(KEY_SUMS, 2048)
   pairs = 0
   for (let pattern = 0; pattern < patterns; pattern++) {
     if (pattern == without) continue
@@ -163,7 +163,7 @@ function readTimes(pattern: i32, sketch: usize, n: i32): v128 {
   return f32x4.div(sum, f32x4.splat(<f32>max(n - 1, 1)))
 }
 
-/** Leaves of the known times what is over the means, and takes the spread of it. */
+/** Leaves of the known times what is over the means, in its own standard deviations. */
 export function departPatterns(without: i32): void {
   let roots = f32x4.splat(0), squares = f32x4.splat(0)
   let presses: f32 = 0
@@ -182,7 +182,17 @@ export function departPatterns(without: i32): void {
   }
   const per = f32x4.splat(<f32>1 / max<f32>(presses, 1))
   knownRoot = f32x4.mul(roots, per)
-  knownDeviation = f32x4.sqrt(f32x4.add(f32x4.mul(squares, per), f32x4.splat(LEAST)))
+  const deviation = f32x4.sqrt(f32x4.add(f32x4.mul(squares, per), f32x4.splat(LEAST)))
+  for (let pattern = 0; pattern < patterns; pattern++) if (pattern != without) scale(pattern, i32x4.shuffle(deviation, deviation, 0, 1, 0, 1))
+}
+
+/** Divides what is left of a pattern, two presses at a time. */
+// @ts-ignore: decorator
+@inline
+function scale(pattern: i32, deviations: v128): void {
+  for (let at = knownAt(pattern, 0), end = knownAt(pattern, pressesAt(sketchOf(pattern))); at < end; at += 16) {
+    v128.store(at, clipped(f32x4.div(v128.load(at), deviations), CLIP_SCALED))
+  }
 }
 
 export function unlinkPairs(): void {

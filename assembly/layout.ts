@@ -79,13 +79,13 @@
  * | POSITION_SCORES | 81 x i32                | positions   | best score of each known pattern                          |
  * | COPIED   | 64                             | copies      | result of `copies` (table in `copies.ts`)                 |
  * | SYNTHESIS | 160 x f32                     | synthesis   | a pattern's bot signs, and its signs against the known patterns, input of the synthesis trees |
- * | SKETCH_OF_KNOWN | 24 x u32                | synthesis   | addresses of the latest confirmed patterns' sketches      |
- * | KEY_SUMS | 128 x 4 x f32                  | synthesis   | hold, interval and presses of each key in them            |
- * | PAIR_SUMS | 2 x 4,096 x 4 x f32           | synthesis   | the same of each key pair, with the pair; then their shrunk means |
- * | KNOWN_LEFT | 24 x 128 x 2 x f32           | synthesis   | hold and interval of each press of them, less the means   |
- * | LEFT     | 128 x 2 x f32                  | synthesis   | the same of the probe                                     |
- * | PLACES_OF_PROBE, KNOWN_PLACES | 160 x 2 x i16 | synthesis | the same in units, of the probe and of one pattern       |
- * | PROBE_KEYS, KNOWN_KEYS | 160 x u8         | synthesis   | their keys                                                |
+ * | SKETCH_OF_KNOWN | 24 x u32                | known-patterns | addresses of the latest confirmed patterns' sketches      |
+ * | KEY_SUMS | 128 x 4 x f32                  | known-patterns | hold, interval and presses of each key in them            |
+ * | PAIR_SUMS | 2 x 4,096 x 4 x f32           | known-patterns | the same of each key pair, with the pair; then their shrunk means |
+ * | KNOWN_LEFT | 24 x 128 x 2 x f32           | known-patterns | hold and interval of each press of them, less the means, in standard deviations of what is left |
+ * | LEFT     | 128 x 2 x f32                  | synthesis-signs | the same of the probe                                     |
+ * | PLACES_OF_PROBE, KNOWN_PLACES | 160 x 2 x i16 | place-search | the same in units, of the probe and of one pattern       |
+ * | PROBE_KEYS, KNOWN_KEYS | 160 x u8         | place-search | their keys                                                |
  *
  * A host checks LAYOUT_VERSION before it uses any address.
  */

@@ -11,7 +11,7 @@
  * against sixteen presses at once. The cost is presses x presses / 16 steps of thirteen vector instructions a pattern.
  */
 import { CELLS, POSITION_SCORES, PRESS_GAINS, PROBE_SKETCH } from './layout'
-import { patterns, sketchAt, zero } from './departures'
+import { FULL_LENGTH, patterns, sketchAt, zero } from './departures'
 import { UNKNOWN_KEY, holdsAt, isConfirmed, isRepeated, pressesAt, sketchKey } from './sketch'
 
 /** Units of the score are quarters of a nat. */
@@ -54,7 +54,9 @@ export function comparePositions(): f64 {
     store<i32>(scoreAt(pattern), pathScore(sketch))
     if (bestPosition == 0 || scoreOf(pattern) > scoreOf(bestPosition)) bestPosition = pattern
   }
-  return bestPosition == 0 ? 0 : <f64>(scoreOf(bestPosition) - levelOfOthers()) / 4
+  if (bestPosition == 0) return 0
+  const n = pressesAt(PROBE_SKETCH)
+  return <f64>(scoreOf(bestPosition) - levelOfOthers()) / 4 * <f64>min(n, FULL_LENGTH) / <f64>max(n, 1)
 }
 
 // @ts-ignore: decorator

@@ -10,7 +10,7 @@
  * The cost is proportional to the matches: 100 to 300 with new words each time, 3,000 with the same words in all of 53 patterns.
  */
 import { OWN_SHARES, PRESS_MATCHES, PROBE_SKETCH, SORTED, SOURCE_WEIGHTS, f32At } from './layout'
-import { Match, departureAt, informative, matchAt, patterns } from './departures'
+import { FULL_LENGTH, Match, departureAt, informative, matchAt, patterns } from './departures'
 import { naturalLogs } from './natural-log'
 import { pressesAt } from './sketch'
 
@@ -43,13 +43,15 @@ export function explainBySources(): f64 {
   for (let pattern = 0; pattern <= patterns; pattern++) v128.store(weightAt(pattern), f32x4.splat(PRIOR_WEIGHT))
   let own = f32x4.splat(1), logs = f32x4.splat(0)
   const n = pressesAt(PROBE_SKETCH)
+  let compared = 0
   for (let press = 1; press < n; press++) {
     const head = <i32>load<u16>(PRESS_MATCHES + (<usize>press << 1))
+    if (head != 0) compared++
     const total = advance(press, head, own)
     logs = f32x4.add(logs, naturalLogs(total))
     own = v128.load(OWN_SHARES + (<usize>press << 4))
   }
-  return conclude(logs)
+  return conclude(logs) * <f64>min(compared, FULL_LENGTH) / <f64>max(compared, 1)
 }
 
 /** Moves all probabilities by one press and stores the own share. Returns the likelihood ratio of the press. */

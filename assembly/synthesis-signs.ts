@@ -3,8 +3,8 @@
  * means: its spread and tails, and its memory from press to press. The signs are appended to SYNTHESIS.
  */
 import { zero } from './departures'
-import { LEFT, SYNTHESIS, SYNTHESIS_MAX, countOf, f32At, keyAt, lanesAt, setF32 } from './layout'
 import { CLIP, LEAST, PAIR_MEANS_AT, PAIR_PRIOR, TEMPO_CLIP, clipped, idAt, knownRoot, shrunkKey, sumsOfKey, sumsOfPair } from './known-patterns'
+import { LEFT, SYNTHESIS, SYNTHESIS_MAX, countOf, f32At, keyAt, lanesAt, setF32 } from './layout'
 import { naturalLogs } from './natural-log'
 
 /** Square of the scale of what is left. */
@@ -144,7 +144,7 @@ export function rememberPresses(slot: i32): void {
   let drift = f32x4.splat(0)
   for (let lag = DRIFT_FROM; lag <= DRIFT_TO; lag++) drift = f32x4.add(drift, lagged(n, lag))
   putBoth(drift)
-  memory.fill(KEY_LEFT, 0, 2048)
+  zero(KEY_LEFT, 2048)
   let same = f32x4.splat(0)
   let count: f32 = 1
   for (let i = 1; i < n; i++) {

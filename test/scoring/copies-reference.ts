@@ -151,7 +151,7 @@ function correlation({ probe, matches, informative }: Departures, patterns: numb
       const product = sum(pairs.map(([a, b]) => a[kind] * b[kind]))
       const squares = sum(pairs.map(([a]) => a[kind] ** 2)) * sum(pairs.map(([, b]) => b[kind] ** 2))
       const r = clamp(product / Math.sqrt(squares + 1e-9), 0.995)
-      const n = pairs.length < 8 ? 0 : pairs.length * informative[kind]
+      const n = pairs.length < 8 ? 0 : Math.min(50, pairs.length) * informative[kind]
       return Math.atanh(r) * Math.sqrt(Math.max(0, n - 3))
     })
     return [hold, interval, (hold + interval) * Math.SQRT1_2]
@@ -175,7 +175,9 @@ const LANES = [
 function sources(found: Departures, patterns: number): number {
   const logs = LANES.map((lane) => laneOf(found, patterns, lane))
   const most = Math.max(...logs)
-  return most + Math.log(mean(logs.map((one) => Math.exp(one - most))))
+  const compared = new Set(found.matches.map(({ i }) => i)).size
+  const joined = most + Math.log(mean(logs.map((one) => Math.exp(one - most))))
+  return (joined * Math.min(50, compared)) / Math.max(1, compared)
 }
 
 function laneOf({ probe, matches, informative }: Departures, patterns: number, lane: (typeof LANES)[number]): number {
@@ -239,7 +241,8 @@ function positions(probe: Decoded, known: readonly Decoded[]): number {
   const best = scores.indexOf(Math.max(...scores))
   const others = scores.filter((_, at) => at !== best && known[at]?.confirmed).sort((a, b) => b - a)
   const rank = others.length - 1 - Math.trunc(Math.fround(Math.fround(0.85) * (others.length - 1)))
-  return ((scores[best] ?? 0) - Math.max(0, others[rank] ?? 0)) / 4
+  const n = probe.keys.length
+  return ((((scores[best] ?? 0) - Math.max(0, others[rank] ?? 0)) / 4) * Math.min(50, n)) / Math.max(1, n)
 }
 
 const MIDDLES = [-23, -20, -17, -14, -11, -8, -5, -2, 1, 3, 6, 9, 12, 15, 18, 21]

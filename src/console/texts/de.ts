@@ -239,7 +239,7 @@ export const texts: Texts = {
       require: 'Ein Muster mit anderem Text oder aus einem verdeckten Feld wird zurückgewiesen und nicht bewertet.',
     },
     wordsOpen:
-      'Bei „{suggest}“ kann ein früher aufgezeichneter Text mit geänderten Zeiten noch einmal gesendet werden. Bei „{require}“ sind die Wörter in jeder Sitzung neu.',
+      'Bei „{suggest}“ kann eine aufgezeichnete Anmeldung mit geänderten Zeiten noch einmal gesendet werden: Etwa 1 von 100 solchen Kopien kommt durch, und bis zu 60 von 100, die acht Aufzeichnungen verbinden. Bei „{require}“ sind die Wörter in jeder Sitzung neu.',
     wordsUnrecorded:
       'Ein Muster, das „{require}“ zurückwiese, wird nicht aufgezeichnet. Deshalb zeigt es weder eine Simulation noch eine Schattenrichtlinie.',
     hoursBetween: 'Stunden zwischen den Mustern',

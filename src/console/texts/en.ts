@@ -230,7 +230,7 @@ export const texts = {
       require: 'A pattern with another text, or from a sensitive field, is refused and not judged.',
     },
     wordsOpen:
-      'Under “{suggest}” a text that was recorded before may be sent again with changed times. Under “{require}” the words are new in each session.',
+      'Under “{suggest}” a recorded sign-in may be sent again with changed times: about 1 of 100 such copies passes, and up to 60 of 100 that join eight recordings. Under “{require}” the words are new in each session.',
     wordsUnrecorded:
       'A pattern that “{require}” would refuse leaves no record, so neither a simulation nor a shadow policy shows it.',
     hoursBetween: 'Hours between enrolled patterns',

@@ -236,7 +236,7 @@ export const texts: Texts = {
       require: 'Un patrón con otro texto, o de un campo oculto, se rechaza y no se evalúa.',
     },
     wordsOpen:
-      'Con «{suggest}» un texto grabado antes puede enviarse de nuevo con otros tiempos. Con «{require}» las palabras son nuevas en cada sesión.',
+      'Con «{suggest}» un inicio de sesión grabado puede enviarse de nuevo con otros tiempos: pasa cerca de 1 de cada 100 de esas copias, y hasta 60 de cada 100 que unen ocho grabaciones. Con «{require}» las palabras son nuevas en cada sesión.',
     wordsUnrecorded:
       'Un patrón que «{require}» rechazaría no se registra: ni una simulación ni una política en la sombra lo muestran.',
     hoursBetween: 'Horas entre los patrones registrados',

@@ -237,7 +237,7 @@ export const texts: Texts = {
       require: 'Un modello con un altro testo, o da un campo nascosto, viene rifiutato e non valutato.',
     },
     wordsOpen:
-      'Con «{suggest}» un testo registrato in precedenza può essere inviato di nuovo con altri tempi. Con «{require}» le parole sono nuove a ogni sessione.',
+      'Con «{suggest}» un accesso registrato può essere inviato di nuovo con altri tempi: passa circa 1 di queste copie su 100, e fino a 60 su 100 che uniscono otto registrazioni. Con «{require}» le parole sono nuove a ogni sessione.',
     wordsUnrecorded:
       'Un modello che «{require}» rifiuterebbe non viene registrato: non lo mostrano né una simulazione né un criterio ombra.',
     hoursBetween: 'Ore tra i modelli registrati',
