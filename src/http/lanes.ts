@@ -37,7 +37,7 @@ const RULES: Readonly<Record<Lane, Rule>> = {
 /** Waiting requests hold their bodies: 128 MiB if each body has the largest size. */
 export const WAITING_MAX = 256
 /** Rest of most lanes, which only an organization with waiting requests has. */
-export const REST = 1 / 2
+export const REST = 1 / 4
 /** Assumed duration of a lane's requests before the first one has ended. */
 const FIRST_GUESS_MS = 2
 
