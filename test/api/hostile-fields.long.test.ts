@@ -133,6 +133,8 @@ describe('a value that is refused', { timeout: 600_000 }, () => {
     const { message, reason } = JSON.parse(text)
     if (reason !== 'invalid-data') return null
     if (RAW.test(message)) return `raw words: ${shown}`
+    // The value was accepted: the pattern is refused because it types other words than the page shows.
+    if (message.startsWith('type the words of ')) return null
     return names.some((name) => message.includes(name)) ? null : `does not name the field: ${shown}`
   }
 

@@ -59,10 +59,10 @@ export const stranger = (tempo = 2) => {
 /** The typing of a machine, with one key press each `gap` milliseconds. */
 export const machine = (gap: number) => wirePattern([...text(3)].map((letter, i) => [letter, i * gap, i * gap + 60]))
 
-/** Sends patterns of a person until one is not classified as a machine's, as one in fifty is. */
+/** Sends patterns of a person until one is not classified as a machine's, as one in fifty is, or as a copy, as one in 600 is. */
 export async function sincere(send: (body: unknown) => Promise<Answer>, fresh: () => unknown): Promise<Answer> {
   let answer = await send(fresh())
-  while (answer.json.reason === 'detection-bot') answer = await send(fresh())
+  while (['detection-bot', 'fraud-detected'].includes(answer.json.reason)) answer = await send(fresh())
   return answer
 }
 
