@@ -33,7 +33,7 @@ const MEAN_ROOT: f32 = 0.822
 const USUAL_ROOT: f32 = 0.7
 const USUAL: f32 = 30
 const MATCHES_MAX: i32 = 16384
-export const MATCH_BYTES: usize = 48
+const MATCH_BYTES: usize = 48
 
 /** Mean fourth power of clipped normal numbers, in squares of their mean square. */
 const NORMAL_KURTOSIS: f32 = 2.2

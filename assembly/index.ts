@@ -82,8 +82,6 @@ export function scoreKept(sitting: Sitting): void {
 
 /** References of the last score. */
 let judged: i32 = 0
-/** Confirmed patterns that the last `copies` had. */
-let confirmed: i32 = 0
 
 function judge(references: i32, sitting: Sitting): void {
   judged = references
@@ -138,7 +136,7 @@ function calibratedLiveness(liveness: f64): f64 {
 /** Compares PROBE_SKETCH with the sketches in the first `bytes` bytes of KNOWN_SKETCHES into COPIED. */
 export function copies(bytes: i32): void {
   searchCopies(bytes)
-  confirmed = listConfirmed(bytes)
+  listConfirmed(bytes)
 }
 
 /**
