@@ -1,6 +1,6 @@
 import './process/navigator.js'
 import { setTimeout as delay } from 'node:timers/promises'
-import { ExpectedFault } from './domain/expected-fault.js'
+import { ExpectedFault } from './base/expected-fault.js'
 import { DEMO_ORGANIZATION } from './domain/organization.js'
 import { requireKeys } from './flows/organization/encryption-keys.js'
 import { type Health, watchHealth } from './flows/process/health.js'

@@ -23,6 +23,8 @@ const FOR_OTHERS = [
 /** Only `SEES_BACK_ENDS` may import these. Other code uses the interfaces of `src/storage`. */
 const BACK_ENDS = ['src/storage/postgres', 'src/storage/redis']
 const SEES_BACK_ENDS = ['src/storage', 'src/wiring/open-stores.ts']
+/** Layers without I/O. */
+const PURE = ['src/base', 'src/domain']
 
 const sources = (folder: string): string[] =>
   readdirSync(join(root, folder), { withFileTypes: true, recursive: true })
@@ -106,14 +108,15 @@ function forbidden(file: string, specifier: string): string | null {
   if (layer === undefined) return 'the file is in no known layer'
   if (specifier.startsWith('.')) {
     const target = normalize(join(dirname(file), specifier)).replace(/\.js$/, '.ts')
-    if (!layer.layers.some((folder) => inside(target, folder))) return `may not import ${target}`
+    const base = layer.layers.includes('src/domain') ? ['src/base'] : []
+    if (![...layer.layers, ...base].some((folder) => inside(target, folder))) return `may not import ${target}`
     if (!mayEnter(dirname(file), dirname(target))) return `may not import ${target} from its module`
     const backEnd = BACK_ENDS.some((folder) => inside(target, folder))
     return backEnd && !SEES_BACK_ENDS.some((folder) => inside(file, folder))
       ? `may not name a back end (${target})`
       : null
   }
-  if (specifier.startsWith('node:')) return inside(file, 'src/domain') ? 'the domain does no I/O' : null
+  if (specifier.startsWith('node:')) return PURE.some((layer) => inside(file, layer)) ? 'this layer does no I/O' : null
   if (builtinModules.includes(specifier)) return `write node:${specifier}`
   return layer.packages.includes(packageOf(specifier)) ? null : `may not name the package ${packageOf(specifier)}`
 }
@@ -155,6 +158,7 @@ describe('layers', () => {
 
   it('the check rejects a forbidden import, and accepts an allowed one', () => {
     expect(forbidden('src/domain/policy.ts', 'node:fs')).not.toBeNull()
+    expect(forbidden('src/base/text.ts', '../domain/policy.js')).not.toBeNull()
     expect(forbidden('src/domain/policy.ts', '../flows/attempt/verify.js')).not.toBeNull()
     expect(forbidden('src/flows/attempt/verify.ts', '../../storage/redis/session.js')).not.toBeNull()
     expect(forbidden('src/flows/attempt/verify.ts', '@redis/client')).not.toBeNull()

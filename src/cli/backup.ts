@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { ExpectedFault } from '../domain/expected-fault.js'
+import { ExpectedFault } from '../base/expected-fault.js'
 import type { Backup } from '../storage/backup.js'
 import type { KeyUse } from '../storage/crypto/key-uses.js'
 import { print, run } from './administer.js'

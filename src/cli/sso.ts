@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { ExpectedFault } from '../domain/expected-fault.js'
+import { ExpectedFault } from '../base/expected-fault.js'
 import { normalizeUserRef, USER_REF_RULE } from '../domain/user-ref.js'
 import type { Config } from '../process/config.js'
 import type { Stores } from '../wiring/open-stores.js'

@@ -1,4 +1,4 @@
-import { addressPrefix } from '../domain/context/address.js'
+import { addressPrefix } from '../base/address.js'
 import type { Network, Place } from '../domain/context/circumstances.js'
 import type { Geography } from '../storage/geography.js'
 

@@ -1,4 +1,4 @@
-import { type AddressRange, addressRange, addressSet, canonicalAddress } from './context/address.js'
+import { type AddressRange, addressRange, addressSet, canonicalAddress } from '../base/address.js'
 
 /** Hosts that this deployment may send alerts to: names, names below a domain, and address ranges. */
 export interface HostList {

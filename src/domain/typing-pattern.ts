@@ -1,5 +1,8 @@
 import { z } from 'zod'
-import { canonicalAddress } from './context/address.js'
+import { canonicalAddress } from '../base/address.js'
+import { prepareFields } from '../base/known-fields.js'
+import { ILL_FORMED, illFormedPath } from '../base/text.js'
+import { check, sentenceOf } from '../base/validation.js'
 import {
   KeyEvent,
   type KeyPress,
@@ -9,9 +12,6 @@ import {
   recordedText,
 } from './key-press.js'
 import { keyOf, keyOfCode } from './key-table.js'
-import { prepareFields } from './validation/known-fields.js'
-import { ILL_FORMED, illFormedPath } from './validation/text.js'
-import { check, sentenceOf } from './validation/validation.js'
 
 /** Bounds of a typing pattern. */
 export const KEYDOWNS_MIN = 15

@@ -1,4 +1,4 @@
-import { isoTime } from './iso-time.js'
+import { isoTime } from '../base/iso-time.js'
 import { reasonForStatus, type WireRefusal } from './refusals.js'
 import type { Reply } from './route.js'
 

@@ -1,4 +1,4 @@
-import { createUnorderedList } from '../domain/unordered-list.js'
+import { createUnorderedList } from '../base/unordered-list.js'
 import type { RequestContext } from './request-context.js'
 import type { ServerNeeds } from './server-types.js'
 

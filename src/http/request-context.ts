@@ -1,5 +1,5 @@
+import type { Listed } from '../base/unordered-list.js'
 import type { RefusalKind } from '../domain/refusal.js'
-import type { Listed } from '../domain/unordered-list.js'
 import type { DeprecatedCall } from './deprecation.js'
 import type { BodyIntake } from './intake/body-intake.js'
 import type { BodyFraming } from './intake/request-head.js'

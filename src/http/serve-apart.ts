@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { ExpectedFault } from '../domain/expected-fault.js'
+import { ExpectedFault } from '../base/expected-fault.js'
 import type { Probe } from './server-types.js'
 
 export interface Apart {

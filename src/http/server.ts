@@ -1,4 +1,4 @@
-import { ExpectedFault } from '../domain/expected-fault.js'
+import { ExpectedFault } from '../base/expected-fault.js'
 import { stackOf } from './answer-log.js'
 import { createAnswering } from './answering.js'
 import { handleRequest } from './handle-request.js'

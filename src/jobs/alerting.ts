@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { every, type Job } from '../base/every.js'
 import type { Courier } from '../flows/alert/courier.js'
 import { createDeliveries } from '../flows/alert/deliveries.js'
 import type { Outages } from '../flows/alert/outages.js'
 import type { NotificationStore } from '../storage/notifications.js'
 import type { Outbox } from '../storage/outbox.js'
 import type { Vault } from '../storage/vault.js'
-import { every, type Job } from './every.js'
 
 interface Log {
   warn(facts: { readonly err: unknown }, message: string): void

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { z } from 'zod'
+import { check, fieldPath } from '../base/validation.js'
 import { ADAPTIVE_MAX } from '../domain/adaptation.js'
 import { type HostList, hostList } from '../domain/alert-host.js'
 import { DEFAULT_TARGETS, type ProfileTargets } from '../domain/biometric-status.js'
 import { CONTEXT_INDICATORS, type ContextIndicator } from '../domain/context/signal.js'
 import { burstOf, type KeyRate, NO_RATE } from '../domain/key-rate.js'
-import { check, fieldPath } from '../domain/validation/validation.js'
 import { HTTP_SERVERS, type HttpServerChoice } from '../http/provider.js'
 import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from './log.js'
 

@@ -1,4 +1,4 @@
-import { reasonOf } from '../domain/error-reason.js'
+import { reasonOf } from '../base/error-reason.js'
 import { Refusal } from '../domain/refusal.js'
 import type { Logger } from './log.js'
 

@@ -1,6 +1,6 @@
-import { canonicalAddress } from '../domain/context/address.js'
+import { canonicalAddress } from '../base/address.js'
+import { misspelt, prepareFields } from '../base/known-fields.js'
 import { type PatternMetadata, TypingPattern } from '../domain/typing-pattern.js'
-import { misspelt, prepareFields } from '../domain/validation/known-fields.js'
 import type { KernelHost, KernelInstance } from './kernel-instance.js'
 import { patternMetadata } from './pattern-metadata.js'
 import type { PatternRead } from './read-pattern.js'

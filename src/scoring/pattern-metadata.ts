@@ -1,6 +1,6 @@
+import { clipped } from '../base/text.js'
 import type { Device } from '../domain/context/circumstances.js'
 import type { PatternMetadata } from '../domain/typing-pattern.js'
-import { clipped } from '../domain/validation/text.js'
 import { deviceKind, readUserAgent } from './user-agent.js'
 
 /** The stored description of the device and application in which a pattern was typed. */

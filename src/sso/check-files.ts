@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
+import { ExpectedFault } from '../base/expected-fault.js'
 import { canonicalHost, type HostList, mayAlert } from '../domain/alert-host.js'
-import { ExpectedFault } from '../domain/expected-fault.js'
 import { loadDirectoryFile } from './directory/file.js'
 import { SECRET_MIN, type SsoSettings } from './settings.js'
 

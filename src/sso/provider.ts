@@ -8,7 +8,7 @@ import {
   type KoaContextWithOIDC,
   Provider,
 } from 'oidc-provider'
-import { ExpectedFault } from '../domain/expected-fault.js'
+import { ExpectedFault } from '../base/expected-fault.js'
 import { SSO_CODES, SSO_SENTENCES } from '../domain/sso-code.js'
 import type { Accounts } from './accounts.js'
 import type { Artifacts } from './artifacts.js'

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { z } from 'zod'
+import { ExpectedFault } from '../base/expected-fault.js'
+import { check, fieldPath } from '../base/validation.js'
 import { Mailbox, TLS_MODES } from '../domain/alert-channels.js'
 import { canonicalHost } from '../domain/alert-host.js'
-import { ExpectedFault } from '../domain/expected-fault.js'
-import { check, fieldPath } from '../domain/validation/validation.js'
 
 /** An object without other fields: a misspelt one must not be ignored. */
 export const strict = <T extends z.ZodRawShape>(shape: T) =>

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { type AsnResponse, type CityResponse, Reader } from 'mmdb-lib'
-import { addressRange, addressSet } from '../domain/context/address.js'
+import { addressRange, addressSet } from '../base/address.js'
+import { ExpectedFault } from '../base/expected-fault.js'
+import { logAtIntervals } from '../base/log-at-intervals.js'
 import type { Network, Place } from '../domain/context/circumstances.js'
-import { ExpectedFault } from '../domain/expected-fault.js'
 import type { Geography } from './geography.js'
-import { logAtIntervals } from './log-at-intervals.js'
 
 /** The operator's files; null if absent. */
 interface GeographyFiles {

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { v7 } from 'uuid'
-import { ExpectedFault } from '../domain/expected-fault.js'
+import { ExpectedFault } from '../base/expected-fault.js'
 import { createOrganizationFlows, type OrganizationFlows } from '../flows/organization/organizations.js'
 import { type Clock, createClock } from '../flows/process/clock.js'
 import { type Check, PING_LIMIT_MS } from '../flows/process/health.js'

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os'
-import { ExpectedFault } from '../domain/expected-fault.js'
+import { ExpectedFault } from '../base/expected-fault.js'
 import type { Answered } from '../http/server-types.js'
 import type { Config } from '../process/config.js'
 import type { Logger } from '../process/log.js'

@@ -1,6 +1,6 @@
 import type { Metric } from 'prom-client'
+import { every, type Job } from '../base/every.js'
 import type { Courier } from '../flows/alert/courier.js'
-import { every, type Job } from '../jobs/every.js'
 import { createAttemptMetrics } from '../metrics/attempt-metrics.js'
 import { createBackgroundMetrics } from '../metrics/background-metrics.js'
 import { type Caches, createCacheMetrics } from '../metrics/cache-metrics.js'

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
+import { fieldPath } from '../../src/base/validation.js'
 import { readTypingPattern } from '../../src/domain/typing-pattern.js'
-import { fieldPath } from '../../src/domain/validation/validation.js'
 import { checkedBody } from '../../src/http/intake/json-body.js'
 import type { Route } from '../../src/http/route.js'
 import { person } from '../../src/typist/made-up-person.js'

@@ -4,7 +4,7 @@ import { type AlertEvent, CHANNELS, EVENT_KINDS, rulesAfter, sentenceOf } from '
 import { EmailSettings, SmsSettings, SyslogSettings } from '../../src/domain/alert-channels.js'
 import { attemptEvents } from '../../src/domain/attempt-events.js'
 import { afterFailure, NO_ATTEMPTS } from '../../src/domain/attempts.js'
-import { syslogFrame, syslogLine } from '../../src/domain/syslog.js'
+import { syslogFrame, syslogLine } from '../../src/jobs/channels/syslog-line.js'
 
 /** Any text that a client can store. */
 const anything = fc.oneof(

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { coreRoutes } from '../../src/api/core-table.js'
 import { dashboardRoutes } from '../../src/api/dashboard-table.js'
 import { linkRoutes } from '../../src/api/links-table.js'
-import { canonicalAddress, writtenAddress } from '../../src/domain/context/address.js'
+import { canonicalAddress, writtenAddress } from '../../src/base/address.js'
 import { documentedPath, parametersOf } from '../../src/http/docs/route-docs.js'
 import { queryOf, segmentsOf } from '../../src/http/intake/request-line.js'
 import type { Route } from '../../src/http/route.js'

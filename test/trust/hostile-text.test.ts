@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { seededRandom } from '../../src/calibration/random.js'
 import { EXPORT_COLUMNS } from '../../src/domain/export.js'
-import { syslogFrame, syslogLine } from '../../src/domain/syslog.js'
+import { syslogFrame, syslogLine } from '../../src/jobs/channels/syslog-line.js'
 import { createExporter } from '../../src/jobs/export-log.js'
 import { jsonLog } from '../../src/process/log.js'
 import type { ExportStore } from '../../src/storage/exports.js'

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
+import { every } from '../../src/base/every.js'
 import { createUsageMeter } from '../../src/flows/insight/usage-meter.js'
-import { every } from '../../src/jobs/every.js'
 import { jsonLog } from '../../src/process/log.js'
 import type { RequestCount } from '../../src/storage/usage.js'
 import { flushUsage, stopJobs } from '../../src/wiring/background.js'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { prepareFields } from '../../base/known-fields.js'
 import { Refusal } from '../../domain/refusal.js'
 import { UserRef } from '../../domain/user-ref.js'
-import { prepareFields } from '../../domain/validation/known-fields.js'
 import { type CheckedBody, checkedBody, parseJson } from '../../http/intake/json-body.js'
 import type { Lane } from '../../http/route.js'
 

@@ -1,9 +1,9 @@
 import { z } from 'zod'
+import { isoTime } from '../../base/iso-time.js'
 import { type AttemptWindow, REFUSED_BECAUSE } from '../../domain/attempts.js'
 import { canVerify, refPatternsStatus } from '../../domain/biometric-status.js'
 import { TypingPattern } from '../../domain/typing-pattern.js'
 import type { VerifyAnswer } from '../../flows/attempt/answer.js'
-import { isoTime } from '../../http/iso-time.js'
 import {
   coreRoute,
   designation,

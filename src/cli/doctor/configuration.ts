@@ -1,5 +1,5 @@
+import { ExpectedFault } from '../../base/expected-fault.js'
 import { mayAlert } from '../../domain/alert-host.js'
-import { ExpectedFault } from '../../domain/expected-fault.js'
 import { httpServerOf, loadProvider, NODE_COST } from '../../http/provider.js'
 import type { Config } from '../../process/config.js'
 import { unknownVariables } from '../../process/unknown-variables.js'

@@ -1,4 +1,4 @@
-import { addressPrefix } from './address.js'
+import { addressPrefix } from '../../base/address.js'
 import type { Circumstances, Habits, Seen } from './circumstances.js'
 import { DEVICE_SIGNALS, DEVICE_WEIGHTS, deviceSignals } from './device.js'
 import { type Counted, counting, HABIT_MIN } from './habit.js'

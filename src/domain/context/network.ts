@@ -1,5 +1,5 @@
-import { clipped } from '../validation/text.js'
-import { addressPrefix } from './address.js'
+import { addressPrefix } from '../../base/address.js'
+import { clipped } from '../../base/text.js'
 import type { Circumstances, Habits } from './circumstances.js'
 import { outcomeOf, usual } from './habit.js'
 import type { Signal, SignalWeights } from './signal.js'

@@ -1,4 +1,4 @@
-import { ExpectedFault } from '../../domain/expected-fault.js'
+import { ExpectedFault } from '../../base/expected-fault.js'
 import type { KeyRing } from '../../storage/key-ring.js'
 import { KeyNotHeld, type KeyWrap } from '../../storage/key-wrap.js'
 import type { KeyCounts, WrappedKey, WrappedKeyStore } from '../../storage/wrapped-key.js'

@@ -1,4 +1,4 @@
-import { reasonOf } from '../../domain/error-reason.js'
+import { reasonOf } from '../../base/error-reason.js'
 
 /** A dependency whose loss degrades the service. */
 export interface Check {

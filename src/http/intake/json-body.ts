@@ -1,8 +1,8 @@
 import type { z } from 'zod'
+import { prepareFields } from '../../base/known-fields.js'
+import { ILL_FORMED, illFormedPath } from '../../base/text.js'
+import { check, type Problem, sentenceOf } from '../../base/validation.js'
 import { Refusal } from '../../domain/refusal.js'
-import { prepareFields } from '../../domain/validation/known-fields.js'
-import { ILL_FORMED, illFormedPath } from '../../domain/validation/text.js'
-import { check, type Problem, sentenceOf } from '../../domain/validation/validation.js'
 import { quickCheck } from './quick-check.js'
 
 /** Deepest nesting of objects and arrays in a body, the outermost included. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isText } from '../../domain/validation/text.js'
+import { isText } from '../../base/text.js'
 
 type Texts = Readonly<Record<string, string | undefined>>
 

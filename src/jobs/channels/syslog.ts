@@ -2,9 +2,9 @@ import { createSocket } from 'node:dgram'
 import { isIPv6, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { SyslogSettings } from '../../domain/alert-channels.js'
-import { syslogFrame, syslogLine } from '../../domain/syslog.js'
 import type { DeliveryOutcome, Message } from '../../flows/alert/courier.js'
 import { addressOf, type ConnectNeeds, connected, outcomeOf, Undelivered } from './connect.js'
+import { syslogFrame, syslogLine } from './syslog-line.js'
 import { sentenceFor } from './words.js'
 
 /** Syslog has no acknowledgement. A receiver closes after it has read all, or keeps the connection open; both are a success. */

@@ -1,5 +1,5 @@
+import { clipped } from '../../base/text.js'
 import { withoutMarks } from '../../domain/entered-code.js'
-import { clipped } from '../../domain/validation/text.js'
 
 /** A name as people, applications and providers write it: without outer spaces and invisible marks, and with one form of each accent. */
 export const writtenName = (text: string): string => clipped(withoutMarks(text.normalize('NFC')).trim(), NAME_MAX)

@@ -1,6 +1,6 @@
+import { startBeats } from '../../../base/beats.js'
+import { createUnorderedList, type Listed, type UnorderedList } from '../../../base/unordered-list.js'
 import { Refusal } from '../../../domain/refusal.js'
-import { createUnorderedList, type Listed, type UnorderedList } from '../../../domain/unordered-list.js'
-import { startBeats } from '../../beats.js'
 
 const BEAT_MS = 25
 /**

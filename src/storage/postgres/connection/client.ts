@@ -1,6 +1,6 @@
 import postgres from 'postgres'
+import { logAtIntervals } from '../../../base/log-at-intervals.js'
 import { Refusal } from '../../../domain/refusal.js'
-import { logAtIntervals } from '../../log-at-intervals.js'
 import { type CallOptions, createCircuitBreaker, type DatabaseCall } from './circuit-breaker.js'
 import { type Connections, openConnections } from './connections.js'
 import { asRefusal, codeOf, DISK_FULL, isBroken, isLost, isTransient, READ_ONLY } from './errors.js'

@@ -1,4 +1,4 @@
-import { ExpectedFault } from '../../../domain/expected-fault.js'
+import { ExpectedFault } from '../../../base/expected-fault.js'
 import type { WrongSetting } from '../../inspection.js'
 
 /** A pooler such as PgBouncer passes these on, and refuses a connection that asks for others. */

@@ -1,5 +1,5 @@
 import type PgBoss from 'pg-boss'
-import { ExpectedFault } from '../../../domain/expected-fault.js'
+import { ExpectedFault } from '../../../base/expected-fault.js'
 import { type JobQueueStore, QUEUES, type QueueName, type QueueRules, type QueueState } from '../../job-queue.js'
 import type { Database } from '../connection/client.js'
 

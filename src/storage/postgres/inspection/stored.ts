@@ -1,7 +1,7 @@
 import type pg from 'pg'
+import { ExpectedFault } from '../../../base/expected-fault.js'
 import type { Channel } from '../../../domain/alert.js'
 import { type ChannelSettings, readSettings } from '../../../domain/alert-channels.js'
-import { ExpectedFault } from '../../../domain/expected-fault.js'
 import type { ChannelFacts, OutboxFacts, SchemaFacts, StoredKey, TableFacts } from '../../inspection.js'
 import { SCHEMAS } from '../schema/backup-role.js'
 import { requireSchema } from '../schema/migrate.js'

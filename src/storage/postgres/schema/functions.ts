@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type pg from 'pg'
-import { ExpectedFault } from '../../../domain/expected-fault.js'
+import { ExpectedFault } from '../../../base/expected-fault.js'
 import type { ShippedSchema, SqlFile } from './shipped-schema.js'
 
 /** The functions of a version compared with those of the database. */

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { ExpectedFault } from '../../../domain/expected-fault.js'
+import { ExpectedFault } from '../../../base/expected-fault.js'
 import { RECONNECT, wrongSettings } from '../connection/session-settings.js'
 import { SCHEMA_LOCK } from './table-locks.js'
 

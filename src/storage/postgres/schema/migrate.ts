@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { ExpectedFault } from '../../../domain/expected-fault.js'
+import { ExpectedFault } from '../../../base/expected-fault.js'
 import { withClient } from '../connection/with-client.js'
 import { migrateJobQueue, requireJobQueue } from '../insight/job-queue.js'
 import { ensureBackupRole } from './backup-role.js'

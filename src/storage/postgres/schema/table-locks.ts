@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
-import { ExpectedFault } from '../../../domain/expected-fault.js'
+import { ExpectedFault } from '../../../base/expected-fault.js'
 
 /** Every later statement on a table queues behind a change that waits for it, and a statement of the service may take 1 s. */
 const LOCK_MS = 150

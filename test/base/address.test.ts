@@ -1,11 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import {
-  addressPrefix,
-  addressRange,
-  addressSet,
-  canonicalAddress,
-  writtenAddress,
-} from '../../../src/domain/context/address.js'
+import { addressPrefix, addressRange, addressSet, canonicalAddress, writtenAddress } from '../../src/base/address.js'
 
 describe('an address', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { logAtIntervals } from '../../src/storage/log-at-intervals.js'
+import { logAtIntervals } from '../../src/base/log-at-intervals.js'
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }))
 afterEach(() => void vi.useRealTimers())

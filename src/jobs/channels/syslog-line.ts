@@ -1,4 +1,4 @@
-import { FACILITIES } from './alert-channels.js'
+import { FACILITIES } from '../../domain/alert-channels.js'
 
 interface SyslogMessage {
   readonly facility: (typeof FACILITIES)[number]

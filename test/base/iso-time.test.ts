@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { isoTime } from '../../src/http/iso-time.js'
+import { isoTime } from '../../src/base/iso-time.js'
 
 it('writes a time as toISOString does, in any order of times', () => {
   const second = fc.constantFrom(0, 1_700_000_000_000, 253_402_300_799_000)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { check, fieldPath, sentenceOf } from '../../../src/domain/validation/validation.js'
+import { check, fieldPath, sentenceOf } from '../../src/base/validation.js'
 
 const messageFor = (schema: z.ZodType, value: unknown): string => {
   const checked = check(schema, value)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { clipped, illFormedPath, isText } from '../../../src/domain/validation/text.js'
+import { clipped, illFormedPath, isText } from '../../src/base/text.js'
 
 describe('a string in a request', () => {
   it.each(['', 'é', '😀', 'a\u0001\u007f', '\ufeff', '\uffff', '\ue000', '\ud7ff', '\ud83d\ude00'])(

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createUnorderedList } from '../../src/domain/unordered-list.js'
+import { createUnorderedList } from '../../src/base/unordered-list.js'
 
 describe('an unordered list', () => {
   it('holds what a Set would hold, in any order of additions and deletions', () => {
