@@ -1,63 +1,73 @@
 #!/usr/bin/env node
-// Writes the files of deploy/systemd, deploy/kubernetes/overlays and .env.example from deploy/source, deploy/kubernetes/base and the
-// configuration table. `--check` writes nothing and names each file that differs. `--out` is the folder, by default the repository.
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+// Writes the settings that operators copy, each under its meaning: deploy/systemd/keystride.env for the units and .env.example for
+// docker-compose.yml. `--check` writes nothing and names each file that differs. `--out` is the folder, by default the repository.
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { exampleFile } from '../deploy/source/compose.mjs'
-import { requirePlaces } from '../deploy/source/settings.mjs'
-import { migrateUnit, serviceUnit, settingsFile } from '../deploy/source/systemd.mjs'
 import { prepare } from './prepare.mjs'
 
 prepare()
 const { configTable } = await import('../build/src/process/config.js')
-const { overlays } = await import('../deploy/source/overlays.mjs')
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const { values } = parseArgs({ options: { check: { type: 'boolean' }, out: { type: 'string', default: root } } })
-const BASE = 'deploy/kubernetes/base'
 
-/** Every generated file with its text. */
-function rendered() {
-  const table = configTable()
-  requirePlaces(table)
-  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-  const base = readdirSync(join(root, BASE)).map((name) => [name, readFileSync(join(root, BASE, name), 'utf8')])
-  const sets = Object.entries(overlays({ image: `keystride:${version}`, version, table })).flatMap(([overlay, own]) =>
-    [...base, ...Object.entries(own)].map(([name, text]) => [`deploy/kubernetes/overlays/${overlay}/${name}`, text]),
-  )
-  return [
-    ['deploy/systemd/keystride.service', serviceUnit()],
-    ['deploy/systemd/keystride-migrate.service', migrateUnit()],
-    ['deploy/systemd/keystride.env', settingsFile(table)],
-    ...sets,
-    ['.env.example', exampleFile(table)],
-  ]
+/** Values for a service of systemd. All other settings are comments. */
+const VALUES = {
+  PUBLIC_URL: 'https://keystride.example.org',
+  REDIS_URL: 'redis://127.0.0.1:6379',
+  METRICS_PORT: '9100',
 }
-
-/** Files in the folders of generated files that are not generated. */
-function foreign(files) {
-  const names = new Set(files.map(([name]) => name))
-  return [...new Set(files.map(([name]) => dirname(name)))]
-    .filter((folder) => folder !== '.' && existsSync(join(values.out, folder)))
-    .flatMap((folder) => readdirSync(join(values.out, folder)).map((name) => join(folder, name)))
-    .filter((name) => !names.has(name))
+const EXAMPLES = {
+  GEOIP_DB: '/etc/keystride/GeoLite2-City.mmdb',
+  ASN_DB: '/etc/keystride/GeoLite2-ASN.mmdb',
+  ANONYMIZERS: '/etc/keystride/anonymizers.txt',
+  ALERT_CA: '/etc/keystride/alert-ca.pem',
+  TRACES_ENDPOINT: 'http://localhost:4318',
 }
+/** The units set three of these and read the secrets from files, the embedded PostgreSQL does not run there, and nor does single sign-on. */
+const NOT_FOR_UNITS = [
+  ...['DATABASE_URL_FILE', 'MIGRATE', 'ENCRYPTION_KEY_FILE', 'DATABASE_URL', 'ENCRYPTION_KEY'],
+  ...['KEYSTRIDE_DATA', 'SSO_FILE'],
+]
 
-const files = rendered()
-if (values.check) {
-  const textAt = (name) => (existsSync(join(values.out, name)) ? readFileSync(join(values.out, name), 'utf8') : null)
-  const differing = files.filter(([name, text]) => textAt(name) !== text).map(([name]) => `${name} differs`)
-  const more = foreign(files).map((name) => `${name} is not generated`)
-  for (const line of [...differing, ...more]) process.stderr.write(`${line}\n`)
-  if (differing.length + more.length > 0) {
-    process.stderr.write('run: node bin/deploy.mjs\n')
+const settingsOfUnits = () =>
+  `# Settings of keystride.service: /etc/keystride/keystride.env, owned by root, mode 0600. A line that begins with # is not set.
+# The units set DATABASE_URL_FILE, MIGRATE, ENCRYPTION_KEY_FILE.
+${configTable()
+  .filter(({ name }) => !NOT_FOR_UNITS.includes(name))
+  .map(({ name, fallback, meaning }) => {
+    const line = name in VALUES ? `${name}=${VALUES[name]}` : `#${name}=${EXAMPLES[name] ?? fallback}`
+    return `# ${meaning}\n${line}\n`
+  })
+  .join('')}`
+
+const settingsOfCompose =
+  () => `# Settings for docker-compose.yml: copy this file to .env, remove the # of a line and set its value. No line is required:
+# \`docker compose up\` creates the secrets.
+
+# Settings of docker-compose.yml alone, used at the first start:
+# password of the PostgreSQL that it brings, letters and digits
+#POSTGRES_PASSWORD=
+# name of the first organization
+#ORGANIZATION=My organization
+
+# Settings of the service. docker-compose.yml sets HOST, PORT, METRICS_PORT, REDIS_URL and the two files.
+${configTable()
+  .map(({ name, fallback, meaning }) => `# ${meaning}\n#${name}=${fallback}\n`)
+  .join('')}`
+
+for (const [name, text] of [
+  ['deploy/systemd/keystride.env', settingsOfUnits()],
+  ['.env.example', settingsOfCompose()],
+]) {
+  const file = join(values.out, name)
+  if (!values.check) {
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, text)
+  } else if (!existsSync(file) || readFileSync(file, 'utf8') !== text) {
+    process.stderr.write(`${name} differs: run node bin/deploy.mjs\n`)
     process.exitCode = 1
-  }
-} else {
-  for (const [name, text] of files) {
-    mkdirSync(dirname(join(values.out, name)), { recursive: true })
-    writeFileSync(join(values.out, name), text)
   }
 }

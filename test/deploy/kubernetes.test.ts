@@ -1,14 +1,14 @@
-import { execFileSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 import { describe, expect, it } from 'vitest'
-import { parseAllDocuments } from 'yaml'
 import { configTable, readConfig } from '../../src/process/config.js'
 import { ALLOCATOR, HEAP_FLAGS } from '../../src/process/heap.js'
+import { type Document, parsed, rendered } from './kustomize.js'
 
 const require = createRequire(import.meta.url)
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -16,30 +16,9 @@ const read = (file: string) => readFileSync(join(root, file), 'utf8')
 const { version }: { version: string } = JSON.parse(read('package.json'))
 const variables = configTable().map(({ name }) => name)
 
-// biome-ignore lint/suspicious/noExplicitAny: the types of kubernetes-models check the documents below
-type Document = any
-
-/** The documents of a file, which mean the same for a parser of YAML 1.1, as kubectl has one, and of 1.2. */
-function parsed(file: string): Document[] {
-  const [older, newer] = (['1.1', '1.2'] as const).map((version) =>
-    parseAllDocuments(read(file), { version, strict: true }).map((document) => {
-      expect(document.errors).toEqual([])
-      return document.toJS()
-    }),
-  )
-  expect(older).toEqual(newer)
-  return newer ?? []
-}
-
-/** The documents of an overlay that `kubectl apply -f` takes: those of its .yaml files in order. */
-function documentsOf(overlay: string): Document[] {
-  const folder = `deploy/kubernetes/overlays/${overlay}`
-  return readdirSync(join(root, folder))
-    .filter((name) => name.endsWith('.yaml'))
-    .sort()
-    .flatMap((name) => parsed(`${folder}/${name}`))
-}
-const secretOf = (overlay: string): Document => parsed(`deploy/kubernetes/overlays/${overlay}/secret.yaml.example`)[0]
+const documentsOf = (overlay: string): Document[] => rendered(join(root, 'deploy/kubernetes/overlays', overlay))
+const secretOf = (overlay: string): Document =>
+  parsed(read(`deploy/kubernetes/overlays/${overlay}/secret.yaml.example`))[0]
 
 /** The fault that the schema of Kubernetes finds in a document; null: it is valid. */
 function fault(document: Document): string | null {
@@ -94,6 +73,16 @@ it('the manifests are valid by the schema and the types of Kubernetes, which fin
   expect(faults.flat()).toEqual([])
   planted.spec.template.spec.containers[0].resources.limits.memory = '512 MB'
   expect(fault(planted)).toContain('data/spec')
+})
+
+it.skipIf(spawnSync('kubectl', ['version', '--client']).status !== 0)('kubectl renders the same documents', () => {
+  const byName = (documents: Document[]) =>
+    documents.map((one) => [`${one.kind} ${one.metadata.name}`, one]).sort(([a], [b]) => (a < b ? -1 : 1))
+  for (const overlay of OVERLAYS) {
+    const folder = join(root, 'deploy/kubernetes/overlays', overlay)
+    const text = execFileSync('kubectl', ['kustomize', folder], { encoding: 'utf8' })
+    expect(byName(documentsOf(overlay))).toEqual(byName(parsed(text)))
+  }
 })
 
 describe.each(OVERLAYS)('the manifests of the overlay %s', (overlay) => {
@@ -298,9 +287,9 @@ it('the first step of docs/deployment.md names the image of the registry in ever
   const folder = mkdtempSync(join(tmpdir(), 'keystride-step-'))
   symlinkSync(join(root, 'deploy'), join(folder, 'deploy'))
   execFileSync('bash', ['-euc', step], { cwd: folder })
-  const images = readdirSync(join(folder, 'keystride'))
-    .map((name) => readFileSync(join(folder, 'keystride', name), 'utf8'))
-    .flatMap((text) => [...text.matchAll(/^ *image: (.*)$/gm)].map(([, image]) => image))
+  const images = rendered(join(folder, 'keystride/overlays/small'))
+    .flatMap(({ spec }) => spec?.template?.spec.containers ?? [])
+    .map(({ image }) => image)
   expect(images).toEqual(Array(2).fill(`registry.example.org/keystride:${version}`))
   rmSync(folder, { recursive: true })
 })

@@ -5,27 +5,22 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { parseAllDocuments } from 'yaml'
 import { freePort } from '../../src/storage/postgres/embedded/embedded-running.js'
 import { keystrideHere } from '../harness/command.js'
 import { until } from '../harness/patience.js'
 import { startChild } from '../servers/child.js'
 import { type FreshDatabase, freshDatabase } from '../servers/database.js'
 import { packageTree } from '../servers/package-tree.js'
+import { type Document, rendered } from './kustomize.js'
 import { signsIn } from './sign-in.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
 const { files }: { files: string[] } = JSON.parse(read('package.json'))
 
-// biome-ignore lint/suspicious/noExplicitAny: test/deploy/kubernetes.test.ts checks the documents
-type Document = any
-const documentOf = (file: string, kind: string): Document =>
-  parseAllDocuments(read(`deploy/kubernetes/overlays/small/${file}`))
-    .map((document) => document.toJS())
-    .find((document) => document.kind === kind)
-const podOf = (file: string, kind: string): Document => documentOf(file, kind).spec.template.spec
-const { data }: { data: Record<string, string> } = documentOf('settings.yaml', 'ConfigMap')
+const documents = rendered(join(root, 'deploy/kubernetes/overlays/small'))
+const podOf = (kind: string): Document => documents.find((document) => document.kind === kind).spec.template.spec
+const { data } = documents.find(({ kind }) => kind === 'ConfigMap')
 
 /**
  * Runs a command with the root of a pod: the image and the secrets read only, a /tmp in memory, programs of this machine, and a user
@@ -106,20 +101,20 @@ describe.skipIf(process.getuid?.() !== 0)('a pod of the overlay small, without K
   })
 
   it('stops before the migration, and names the command', async () => {
-    pod = start(podOf('keystride.yaml', 'Deployment'))
+    pod = start(podOf('Deployment'))
     await pod.gone
     expect(pod.process.exitCode).toBe(1)
     expect(pod.output()).toContain('keystride migrate')
   })
 
   it('migrates an empty database by the Job', async () => {
-    pod = start(podOf('migrate.yaml', 'Job'))
+    pod = start(podOf('Job'))
     await pod.gone
     expect([pod.process.exitCode, pod.output()]).toEqual([0, expect.stringContaining('Applied: 020_organization')])
   })
 
   it('serves a sign-in by typing and by code, as a user without rights', async () => {
-    const spec = podOf('keystride.yaml', 'Deployment')
+    const spec = podOf('Deployment')
     pod = start(spec)
     await until(async () => (await answer('/readyz')) === 200 || pod.process.exitCode !== null, 'start')
     expect(pod.process.exitCode, pod.output()).toBeNull()

@@ -31,6 +31,12 @@ function exposureOf(file: string): number {
 }
 
 describe('the units', () => {
+  it('have the same settings, secrets and restrictions', () => {
+    const [service, migrate] = UNITS.map((name) => /^# Settings: .*/ms.exec(unit(name))?.[0].split('\n\n[Install]')[0])
+    expect(service).toMatch(/LoadCredential=[\s\S]*ProtectSystem=strict[\s\S]*LimitCORE=0/)
+    expect(migrate?.trimEnd()).toBe(service)
+  })
+
   it('stop as the service stops: SIGTERM to its first process, and more time than the longest STOP_LEAD_S takes', () => {
     expect(valuesOf('keystride.service', 'KillMode')).toEqual(['mixed'])
     expect(Number(valuesOf('keystride.service', 'TimeoutStopSec')[0])).toBeGreaterThanOrEqual(60 + 5)
