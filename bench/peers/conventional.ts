@@ -24,9 +24,9 @@ import { runWorkers, sha256 } from './workers.js'
 
 /**
  * Keystride's verify as a good team would build it from the usual parts: fastify in cluster mode, one worker a core; the body
- * parsed by JSON.parse and validated by a compiled ajv schema; scoring, bot signs and replay marks in JavaScript, with the
- * same verdict; sessions in Redis by ioredis, one command after the other; a transaction of prepared statements an attempt
- * through a pool of pg; answers through a compiled serializer.
+ * parsed by JSON.parse and validated by a compiled ajv schema; scores, bot signs and replay marks by the shipped kernel, inline;
+ * sessions in Redis by ioredis, one command after the other; a transaction of prepared statements an attempt through a pool of
+ * pg; answers through a compiled serializer.
  *
  * It decides by the service's own flow (context, verdict, counters, caches of people and settings) and writes the same rows
  * to the same tables, sealed with the same keys, so the comparison is one of the parts. It omits row level security,

@@ -8,8 +8,6 @@ import { modelFile, wasmFile } from '../../src/scoring/artifacts.js'
 import { createKernel, type Kernel } from '../../src/scoring/kernel.js'
 import { encodeSample } from '../../src/scoring/sample.js'
 import { PATTERN, type PatternBody, pressesOf } from './pattern.js'
-import { createScorer, type Scorer } from './scoring/scorer.js'
-import type { Template } from './scoring/template.js'
 import { runWorkers, sha256 } from './workers.js'
 
 /**
@@ -19,9 +17,8 @@ import { runWorkers, sha256 } from './workers.js'
  * through a compiled serializer.
  *
  * It omits much of keystride's verify: no replay index, no bot verdict, no context signals, no lock, no member
- * counters in PostgreSQL, no encryption, no row level security, no cache invalidation. It scores in JavaScript
- * (`scoring/`) with the kernel's inputs and results. The kernel makes a person's template once, on the person's first attempt:
- * off the hot path, so an attempt here computes less than one that starts from kept bytes.
+ * counters in PostgreSQL, no encryption, no row level security, no cache invalidation. It scores by the shipped kernel, inline,
+ * from a template made on the person's first attempt.
  *
  * Settings: PROCESSES, DATABASE_URL, REDIS_URL, APIKEY. Prints its port.
  */
@@ -30,7 +27,7 @@ const { DATABASE_URL = '', REDIS_URL = '', APIKEY = '' } = process.env
 const POOL_MAX = 10
 
 interface Profile {
-  readonly template: Template
+  readonly template: Uint8Array
   readonly references: number
 }
 
@@ -38,8 +35,7 @@ async function worker(): Promise<FastifyInstance> {
   const redis = new Redis(REDIS_URL, { enableAutoPipelining: true })
   const pool = new pg.Pool({ connectionString: DATABASE_URL, max: POOL_MAX, min: POOL_MAX })
   pool.on('error', () => {})
-  const model = readFileSync(modelFile())
-  const making: Making = { kernel: createKernel(readFileSync(wasmFile()), model), scorer: createScorer(model) }
+  const kernel = createKernel(readFileSync(wasmFile()), readFileSync(modelFile()))
   const profiles = new Map<string, Profile>()
   const keyHash = sha256(APIKEY)
 
@@ -65,10 +61,10 @@ async function worker(): Promise<FastifyInstance> {
       if (owner !== userRef) return reply.code(400).send({ success: false })
       const presses = pressesOf(request.body)
       if (presses === null) return reply.code(422).send({ success: false })
-      const profile = profiles.get(userRef) ?? (await loadProfile(pool, making, profiles, userRef))
+      const profile = profiles.get(userRef) ?? (await loadProfile(pool, kernel, profiles, userRef))
       const sample = encodeSample(presses, request.body.agent.mode)
-      const { confidence, botLikelihood } = making.scorer.score(presses, profile.template)
-      const authenticated = confidence >= 0.5 && botLikelihood <= 0.5
+      const { confidence, botLikelihood } = kernel.scoreKept(sample, profile.template)
+      const authenticated = (confidence ?? 0) >= 0.5 && botLikelihood <= 0.5
       const id = randomUUID()
       await pool.query({
         name: 'insert-attempt',
@@ -90,14 +86,9 @@ async function worker(): Promise<FastifyInstance> {
   return app
 }
 
-interface Making {
-  readonly kernel: Kernel
-  readonly scorer: Scorer
-}
-
 async function loadProfile(
   pool: pg.Pool,
-  { kernel, scorer }: Making,
+  kernel: Kernel,
   profiles: Map<string, Profile>,
   userRef: string,
 ): Promise<Profile> {
@@ -109,8 +100,7 @@ async function loadProfile(
   const [first] = references
   if (first === undefined) throw new Error(`nobody is enrolled as ${userRef}`)
   kernel.score(first, references)
-  const template = scorer.readTemplate(kernel.keep(references.length))
-  const profile = { template, references: references.length }
+  const profile = { template: kernel.keep(references.length), references: references.length }
   profiles.set(userRef, profile)
   return profile
 }

@@ -4,7 +4,9 @@ import { facetsOf } from '../../src/domain/attempt-facts.js'
 import { REPLAY_MEMORY_DAYS, type ReplayMark } from '../../src/domain/replay.js'
 import type { AttemptRecord, AuthenticationStore, RecordOutcome } from '../../src/storage/authentication.js'
 import { toFactsText } from '../../src/storage/postgres/attempt/facts-codec.js'
-import { BANDS_SHARED } from './scoring/replay-mark.js'
+
+/** Two marks that share as many bands are alike, whoever typed them. */
+const BANDS_SHARED = 2
 
 /** Writes an attempt in its own transaction: begin, four prepared statements one after the other, commit. */
 export const usualRecord =

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { readModel, type Trees } from '../../bench/peers/scoring/model.js'
 import type { Tree } from '../../src/calibration/boosting.js'
-import { blankModel, encodeModel } from '../../src/calibration/model-file.js'
+import { blankModel, encodeModel, withoutSynthesis } from '../../src/calibration/model-file.js'
 import { type Random, seededRandom } from '../../src/calibration/random.js'
 import { modelFile, wasmFile } from '../../src/scoring/artifacts.js'
 import { createKernel } from '../../src/scoring/kernel.js'
@@ -124,21 +123,31 @@ const anyRow = (random: Random, length: number): Float32Array =>
     return kind < 0.6 ? pick(random, LEVELS) : kind < 0.9 ? 4 * random() - 2 : pick(random, EXTREMES)
   })
 
-/** Splits an ensemble of the model file into single trees. */
-const singly = ({ roots, features, values, children }: Trees): Tree[] =>
-  Array.from(roots, (root, i) => {
-    const end = roots[i + 1] ?? features.length
-    return {
-      feature: Array.from(features.subarray(root, end)),
-      value: Array.from(values.subarray(root, end)),
-      left: Array.from(children.subarray(root, end), (child) => child - root),
-    }
-  })
-const { fusion, later, liveness, lone } = readModel(shipped)
-const shippedTrees: Ensembles = {
-  ...{ fusion: singly(fusion), later: singly(later) },
-  ...{ liveness: singly(liveness), loneLiveness: singly(lone) },
+/** The ensembles of a model file: they are its end (table in `assembly/model.ts`). */
+function treesOf(model: Uint8Array): Ensembles {
+  const { buffer } = new Uint8Array(withoutSynthesis(model))
+  const [fusion = 0, fusionNodes = 0, liveness = 0, livenessNodes = 0] = new Uint32Array(buffer, 12, 4)
+  const [lone = 0, loneNodes = 0, later = 0, laterNodes = 0] = new Uint32Array(buffer, 36, 4)
+  let end = buffer.byteLength
+  const last = (count: number, nodes: number): Tree[] => {
+    end -= 4 * count + 8 * nodes
+    const roots = new Uint32Array(buffer, end, count)
+    const view = new DataView(buffer, end + 4 * count, 8 * nodes)
+    return Array.from(roots, (root, i) => {
+      const places = Array.from({ length: (roots[i + 1] ?? nodes) - root }, (_, n) => 8 * (root + n))
+      return {
+        feature: places.map((at) => view.getInt16(at + 4, true)),
+        value: places.map((at) => view.getFloat32(at, true)),
+        left: places.map((at) => view.getUint16(at + 6, true)),
+      }
+    })
+  }
+  const loneLiveness = last(lone, loneNodes)
+  const signs = last(liveness, livenessNodes)
+  const others = last(later, laterNodes)
+  return { fusion: last(fusion, fusionNodes), later: others, liveness: signs, loneLiveness }
 }
+const shippedTrees = treesOf(shipped)
 
 function expectSame(ensembles: Ensembles, random: Random, rows: number): void {
   const { sums } = loaded(modelOf(ensembles))
