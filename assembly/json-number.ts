@@ -4,7 +4,7 @@
  * digits over at most 10^27 are divided as integers and rounded by the remainder. Other numbers are declined: recorders do not
  * write them.
  */
-import { afterNull, isNull } from './json'
+import { afterNull, isNull } from './json-literal'
 
 /** Mantissa and powers of ten up to these are exact doubles. */
 const EXACT_MAX: u64 = 1 << 53

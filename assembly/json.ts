@@ -5,6 +5,7 @@
  * prototypes, keys with \u escapes, and NUL or a lone surrogate in any string. The caller appends at least 16 zero bytes to the
  * text. No rule accepts a zero byte, so reading stops at the end.
  */
+import { afterBoolean, afterNull, isNull } from './json-literal'
 import { afterNumber } from './json-number'
 
 const QUOTE: u8 = 0x22
@@ -249,31 +250,6 @@ function pollutesPrototype(): bool {
     (keyLow == PROTOTYPE && keyHigh == PROTOTYPE_END) ||
     (keyLow == CONSTRUCTOR && keyHigh == CONSTRUCTOR_END)
   )
-}
-
-/** Reads `true` or `false`; the caller distinguishes them by the first byte. */
-// @ts-ignore: decorator
-@inline
-export function afterBoolean(at: usize): usize {
-  const word = load<u32>(at)
-  if (word == 0x65757274) return at + 4
-  return word == 0x736c6166 && load<u8>(at, 4) == 0x65 ? at + 5 : 0
-}
-
-/** Whether the value that begins here can only be null. */
-// @ts-ignore: decorator
-@inline
-export function isNull(at: usize): bool {
-  return load<u8>(at) == 0x6e
-}
-
-export function afterNull(at: usize): usize {
-  return load<u32>(at) == 0x6c6c756e ? at + 4 : 0
-}
-
-/** A boolean or null, for an optional field. */
-export function afterBooleanOrNull(at: usize): usize {
-  return isNull(at) ? afterNull(at) : afterBoolean(at)
 }
 
 /** Any value; `level` is its own level if it is an object or array. */

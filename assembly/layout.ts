@@ -107,7 +107,7 @@ export const SUMMARY_STRIDE: i32 = 32
 export const VECTOR_SIZE: i32 = 148
 export const VECTOR_STRIDE: i32 = 148
 export const FEATURES_MAX: i32 = 768
-export const STATS_MAX: i32 = 32
+const STATS_MAX: i32 = 32
 export const IDS_MAX: i32 = 2048
 export const LIVENESS_MAX: i32 = 128
 export const KNOWN_SKETCHES_MAX: i32 = 80
@@ -246,7 +246,7 @@ export function keyAt(slot: i32, index: i32): i32 {
 
 // @ts-ignore: decorator
 @inline
-export function pairAt(slot: i32, index: i32): i32 {
+function pairAt(slot: i32, index: i32): i32 {
   return <i32>load<u16>(PAIRS + ((<usize>(slot * COMPARED_MAX + index)) << 1))
 }
 

@@ -38,12 +38,12 @@ export const MODELS: i32 = 2
 /** Bytes of one two-covariance model. */
 export const TWO_COVARIANCE_BYTES: usize = <usize>((VECTOR_SIZE + 2) * VECTOR_SIZE) << 2
 
-export let contexts: i32 = 0
-export let holdContexts: usize = 0
-export let pairContexts: usize = 0
+let contexts: i32 = 0
+let holdContexts: usize = 0
+let pairContexts: usize = 0
 export let means: usize = 0
 export let inverseSds: usize = 0
-export let components: usize = 0
+let components: usize = 0
 export let summaryScales: usize = 0
 export let twoCovariances: usize = 0
 let calibration: usize = 0

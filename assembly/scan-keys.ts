@@ -4,9 +4,10 @@
  */
 import { EVENTS, KEY_EVENTS_MAX, KEY_RECORDS_MAX, RECORDS } from './layout'
 import {
-  OPEN_BRACE, OPEN_BRACKET, afterBoolean, afterBooleanOrNull, afterNull, closed, firstItem, firstKey, follows, isNull, keyHigh, keyLow,
-  nextItem, nextKey, packed, textAt, textBytes, textEscapes, upToEight,
+  OPEN_BRACE, OPEN_BRACKET, closed, firstItem, firstKey, follows, keyHigh, keyLow, nextItem, nextKey, packed, textAt, textBytes,
+  textEscapes, upToEight,
 } from './json'
+import { afterBoolean, afterBooleanOrNull, afterNull, isNull } from './json-literal'
 import {
   afterDouble, afterDoubleOrNull, afterFinite, afterFiniteOrNull, afterInteger, afterIntegerOrNull, value,
 } from './json-number'

@@ -1,8 +1,8 @@
 /** Checks the fields of a typing pattern other than its keys by their schemas. Each function declines invalid input. */
 import {
-  OPEN_BRACE, OPEN_BRACKET, afterBoolean, afterBooleanOrNull, afterNull, afterText, closed, firstItem, firstKey, isNull, keyHigh,
-  keyLow, nextItem, nextKey, packed, textUnits,
+  OPEN_BRACE, OPEN_BRACKET, afterText, closed, firstItem, firstKey, keyHigh, keyLow, nextItem, nextKey, packed, textUnits,
 } from './json'
+import { afterBoolean, afterBooleanOrNull, afterNull, isNull } from './json-literal'
 import { afterFinite, afterFiniteOrNull } from './json-number'
 import {
   IN_AGENT_DATA, IN_DEVICE, IN_MOUSE_EVENT, IN_TAG, NOWHERE, afterUnknown, forgetUnknown,

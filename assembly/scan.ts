@@ -11,9 +11,10 @@
  */
 import { BODY, BODY_BYTES_MAX, PRESSES, RECORDS, SCANNED } from './layout'
 import {
-  OPEN_BRACE, afterNull, afterSpace, afterText, closed, firstKey, isNull, keyHigh, keyLow, nextKey, packed, textAt, textBytes,
-  textEscapes, upToEight,
+  OPEN_BRACE, afterSpace, afterText, closed, firstKey, keyHigh, keyLow, nextKey, packed, textAt, textBytes, textEscapes,
+  upToEight,
 } from './json'
+import { afterNull, isNull } from './json-literal'
 import { afterInteger } from './json-number'
 import { agree, fromFirst, pressesOfEvents, withinBounds, writeSample } from './presses'
 import { afterDevice, afterMouseEvents, afterTags, afterTextOf, afterTextOrNull, resetMetadata, nulls } from './scan-metadata'

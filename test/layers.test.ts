@@ -8,8 +8,9 @@ import { DIVIDED, LAYERS, type Layer, MODULES } from './layers.js'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
-/** Files with exports for readers outside this repository: the modules of packages, and a file whose text a bench prints. */
+/** Files with exports for readers that import them by other means: the host, customers, and a bench that prints the text. */
 const FOR_OTHERS = [
+  'assembly/index.ts',
   'packages/recorder/src/recorder.ts',
   'packages/recorder/src/element.ts',
   'packages/agent/src/agent.ts',
@@ -86,19 +87,20 @@ function unusedExports(files: readonly string[], readers: readonly string[]): st
   )
 }
 
-/** The files of `src` and `bench` that a file imports. Files in `bin/` import the compiled form. */
+/** The files that a file imports. Files in `bin/` import the compiled form, and those in `assembly/` omit the extension. */
 const targetsOf = (file: string): string[] =>
   importsOf(file)
     .filter((specifier) => specifier.startsWith('.'))
     .map((specifier) =>
       normalize(join(dirname(file), specifier))
         .replace(/^build\//, '')
-        .replace(/\.js$/, '.ts'),
+        .replace(/\.js$/, '')
+        .replace(/(?<!\.\w+)$/, '.ts'),
     )
     .map((target) => (existsSync(join(root, target)) ? target : target.replace(/\.ts$/, '.tsx')))
 
 const exportsOf = (text: string): string[] =>
-  [...text.matchAll(/^export (?:async )?(?:const enum|const|function\*?|class|interface|type|enum) (\w+)/gm)].map(
+  [...text.matchAll(/^export (?:async )?(?:const enum|const|let|function\*?|class|interface|type|enum) (\w+)/gm)].map(
     ([, name = '']) => name,
   )
 
@@ -122,7 +124,11 @@ function forbidden(file: string, specifier: string): string | null {
 }
 
 describe('layers', () => {
-  const files = [...sources('src'), ...sources('packages').filter((file) => !/\/(dist|schema)\//.test(file))]
+  const files = [
+    ...sources('assembly'),
+    ...sources('src'),
+    ...sources('packages').filter((file) => !/\/(dist|schema)\//.test(file)),
+  ]
 
   it('every file imports only what its layer may import', () => {
     const broken = files.flatMap((file) =>

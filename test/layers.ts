@@ -6,6 +6,7 @@ export interface Layer {
 const POSTGRES = ['postgres', 'pg', 'pg-boss']
 /** Each layer by its folder or file. A layer that may import `src/domain` may import `src/base`. */
 export const LAYERS: Record<string, Layer> = {
+  assembly: { layers: ['assembly'], packages: [] },
   'src/base': { layers: ['src/base'], packages: ['zod'] },
   'src/domain': { layers: ['src/domain'], packages: ['zod'] },
   'src/storage': { layers: ['src/storage', 'src/domain'], packages: [] },
