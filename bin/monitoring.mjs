@@ -1,122 +1,19 @@
 #!/usr/bin/env node
-// `npm run monitoring`: writes deploy/grafana/keystride.json from deploy/grafana/panels.mjs, and the table of alerts in docs/monitoring.md
-// from deploy/prometheus/keystride.rules.yml. With --check it writes no file, and ends with status 1 if a file is not its output.
+// `npm run monitoring` writes the table of alerts in docs/monitoring.md from deploy/prometheus/keystride.rules.yml. With --check it writes
+// nothing, and ends with status 1 if the table differs. `npm run --silent monitoring -- dashboard` prints the dashboard for Grafana.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import * as common from '@grafana/grafana-foundation-sdk/common'
-import * as dashboard from '@grafana/grafana-foundation-sdk/dashboard'
-import * as heatmap from '@grafana/grafana-foundation-sdk/heatmap'
-import * as prometheus from '@grafana/grafana-foundation-sdk/prometheus'
-import * as stat from '@grafana/grafana-foundation-sdk/stat'
-import * as table from '@grafana/grafana-foundation-sdk/table'
-import * as timeseries from '@grafana/grafana-foundation-sdk/timeseries'
 import { parse } from 'yaml'
-import { ROWS } from '../deploy/grafana/panels.mjs'
+import { dashboardOf } from '../deploy/grafana/dashboard.mjs'
 
-const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } })
+const { values, positionals } = parseArgs({
+  options: { check: { type: 'boolean', default: false } },
+  allowPositionals: true,
+})
+const PAGE = 'docs/monitoring.md'
 const pathOf = (file) => fileURLToPath(new URL(`../${file}`, import.meta.url))
 const read = (file) => readFileSync(pathOf(file), 'utf8')
-
-/** The data source that the variable of the dashboard names. */
-// biome-ignore lint/suspicious/noTemplateCurlyInString: a placeholder that Grafana replaces
-const SOURCE = { type: 'prometheus', uid: '${datasource}' }
-const HEIGHT = { stat: 4, other: 8 }
-/** A row of the grid has 24 columns. */
-const WIDTH = { stat: 4, half: 12, third: 8 }
-
-const isLatest = ({ stat, table }) => Boolean(stat ?? table)
-
-function target([expr, legend], i, options) {
-  const query = new prometheus.DataqueryBuilder()
-    .datasource(SOURCE)
-    .refId(String.fromCharCode(65 + i))
-    .expr(expr)
-    .legendFormat(legend)
-  if (options.heatmap) return query.range().format(prometheus.PromQueryFormat.Heatmap)
-  if (options.table) return query.instant().format(prometheus.PromQueryFormat.Table)
-  return isLatest(options) ? query.instant() : query.range()
-}
-
-function thresholds({ warn, crit }) {
-  const steps = [{ value: null, color: 'green' }]
-  if (warn !== undefined) steps.push({ value: warn, color: 'orange' })
-  if (crit !== undefined) steps.push({ value: crit, color: 'red' })
-  return new dashboard.ThresholdsConfigBuilder().mode(dashboard.ThresholdsMode.Absolute).steps(steps)
-}
-
-function empty(options) {
-  if (options.stat)
-    return new stat.PanelBuilder()
-      .thresholds(thresholds(options))
-      .reduceOptions(new common.ReduceDataOptionsBuilder().calcs(['lastNotNull']))
-  if (options.table) return new table.PanelBuilder()
-  if (options.heatmap)
-    return new heatmap.PanelBuilder()
-      .yAxis(new heatmap.YAxisConfigBuilder().unit('percentunit').min(0).max(1))
-      .color(
-        new heatmap.HeatmapColorOptionsBuilder()
-          .mode(heatmap.HeatmapColorMode.Scheme)
-          .scheme('Oranges')
-          .exponent(0.5)
-          .steps(64),
-      )
-  const lines = new timeseries.PanelBuilder()
-    .min(0)
-    .thresholds(thresholds(options))
-    .legend(new common.VizLegendOptionsBuilder().showLegend(true).placement(common.LegendPlacement.Bottom))
-    .tooltip(
-      new common.VizTooltipOptionsBuilder().mode(common.TooltipDisplayMode.Multi).sort(common.SortOrder.Descending),
-    )
-  if (options.stack)
-    lines.fillOpacity(30).stacking(new common.StackingConfigBuilder().mode(common.StackingMode.Normal).group('A'))
-  if (options.warn !== undefined || options.crit !== undefined)
-    lines.thresholdsStyle(new common.GraphThresholdsStyleConfigBuilder().mode(common.GraphThresholdsStyleMode.Dashed))
-  return lines
-}
-
-function panel([title, unit, description, options, ...queries], id) {
-  return empty(options)
-    .id(id)
-    .title(title)
-    .description(description)
-    .unit(unit)
-    .datasource(SOURCE)
-    .span(options.stat ? WIDTH.stat : options.half ? WIDTH.half : WIDTH.third)
-    .height(options.stat ? HEIGHT.stat : HEIGHT.other)
-    .targets(queries.map((query, i) => target(query, i, options)))
-}
-
-const listed = (name, label, query) =>
-  new dashboard.QueryVariableBuilder(name)
-    .label(label)
-    .datasource(SOURCE)
-    .query(query)
-    .refresh(dashboard.VariableRefresh.OnTimeRangeChanged)
-    .sort(dashboard.VariableSort.AlphabeticalAsc)
-    .includeAll(true)
-    .allValue('.+')
-    .multi(true)
-    .current({ selected: true, text: ['All'], value: ['$__all'] })
-
-function build() {
-  const board = new dashboard.DashboardBuilder('Keystride')
-    .uid('keystride')
-    .description('Sign-ins by typing: verdicts, attacks, traffic, processes, stores and background work.')
-    .tags(['keystride'])
-    .time({ from: 'now-6h', to: 'now' })
-    .refresh('1m')
-    .tooltip(dashboard.DashboardCursorSync.Crosshair)
-    .withVariable(new dashboard.DatasourceVariableBuilder('datasource').label('Data source').type('prometheus'))
-    .withVariable(listed('job', 'Job', 'label_values(keystride_build_info, job)'))
-    .withVariable(listed('instance', 'Machine', 'label_values(keystride_build_info{job=~"$job"}, instance)'))
-  let id = 1
-  for (const [title, panels] of Object.entries(ROWS)) {
-    board.withRow(new dashboard.RowBuilder(title).id(id++))
-    for (const one of panels) board.withPanel(panel(one, id++))
-  }
-  return `${JSON.stringify(board.build(), null, 2)}\n`
-}
 
 function alertTable() {
   const { groups } = parse(read('deploy/prometheus/keystride.rules.yml'))
@@ -131,20 +28,15 @@ function alertTable() {
 
 function page() {
   const [begin, end] = ['<!-- alerts -->\n', '\n<!-- /alerts -->']
-  const text = read('docs/monitoring.md')
+  const text = read(PAGE)
   const [from, to] = [text.indexOf(begin), text.indexOf(end)]
-  if (from < 0 || to < from)
-    throw new Error('docs/monitoring.md has no <!-- alerts --> and <!-- /alerts -->: wanted both')
+  if (from < 0 || to < from) throw new Error(`${PAGE} has no <!-- alerts --> and <!-- /alerts -->: wanted both`)
   return text.slice(0, from + begin.length) + alertTable() + text.slice(to)
 }
 
-for (const [file, wanted] of [
-  ['deploy/grafana/keystride.json', build()],
-  ['docs/monitoring.md', page()],
-]) {
-  if (!values.check) writeFileSync(pathOf(file), wanted)
-  else if (read(file) !== wanted) {
-    console.error(`${file} is not what npm run monitoring writes: run it`)
-    process.exitCode = 1
-  }
+if (positionals[0] === 'dashboard') process.stdout.write(`${JSON.stringify(dashboardOf(), null, 2)}\n`)
+else if (!values.check) writeFileSync(pathOf(PAGE), page())
+else if (read(PAGE) !== page()) {
+  console.error(`${PAGE} is not what npm run monitoring writes: run it`)
+  process.exitCode = 1
 }

@@ -10,9 +10,9 @@ import { parseArgs } from 'node:util'
 const HELP = `usage: npm run release -- --out FOLDER [--sign FILE] [--dry-run]
        npm run release -- --verify FOLDER [--key FILE]
 
-Makes the files of a release from the current commit: the tarballs of the server and of each package, the bill of materials, SHA256SUMS, and
-the provenance (in-toto statement, SLSA v1). Refuses changes that are not committed, a version without a dated section in CHANGELOG.md, and
-a commit whose checks (.ci/run) fail. Publishes nothing: it prints the commands that do.
+Makes the files of a release from the current commit: the tarballs of the server and of each package, the bill of materials, the dashboard
+for Grafana, SHA256SUMS, and the provenance (in-toto statement, SLSA v1). Refuses changes that are not committed, a version without a
+dated section in CHANGELOG.md, and a commit whose checks (.ci/run) fail. Publishes nothing: it prints the commands that do.
 
   --out FOLDER     a new folder for the files
   --sign FILE      Ed25519 private key in PEM that signs the provenance (DSSE envelope); without it the release is unsigned
@@ -127,6 +127,8 @@ function pack(clone, out, version) {
   run(clone, 'npm', 'pack', '--silent', '--include-workspace-root', '--workspaces', '--pack-destination', out)
   const bill = run(clone, process.execPath, join(clone, 'bin/sbom.mjs'))
   writeFileSync(join(out, `keystride-${version}.cdx.json`), bill)
+  const dashboard = run(clone, process.execPath, join(clone, 'bin/monitoring.mjs'), 'dashboard')
+  writeFileSync(join(out, `keystride-${version}.grafana.json`), dashboard)
 }
 
 /** Bytes by name, without the sums and the provenance. */

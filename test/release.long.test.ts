@@ -27,6 +27,7 @@ const FILES: Record<string, string> = {
   'build.cjs': BUILD,
   'packages/agent/package.json': JSON.stringify({ name: '@keystride/agent', version: VERSION }),
   'bin/sbom.mjs': "process.stdout.write('{}')",
+  'bin/monitoring.mjs': "process.stdout.write('{}')",
   'CHANGELOG.md': `# Changelog\n\n## ${VERSION}, 2026-01-02\n\n- A change.\n`,
   '.gitignore': 'node_modules/\nbuild/\n',
   '.ci/run': '#!/bin/sh\n[ ! -e broken ]\n',
@@ -76,17 +77,18 @@ describe('npm run release', () => {
     return release('--verify', folder, ...(args.length > 0 ? args : ['--key', at('release.pub')]))
   }
 
-  it('makes the tarballs, the bill of materials, the sums and a signed provenance, which verify', () => {
+  it('makes the tarballs, the bill of materials, the dashboard, the sums and a signed provenance, which verify', () => {
     expect(readdirSync(at('signed')).sort()).toEqual([
       'SHA256SUMS',
       'keystride-1.2.3.cdx.json',
+      'keystride-1.2.3.grafana.json',
       'keystride-1.2.3.tgz',
       'keystride-agent-1.2.3.tgz',
       'provenance.dsse.json',
     ])
     execFileSync('sha256sum', ['--check', '--strict', 'SHA256SUMS'], { cwd: at('signed'), stdio: 'ignore' })
     const { status, stdout } = release('--verify', at('signed'), '--key', at('release.pub'))
-    expect(stdout).toMatch(/^3 files of version 1\.2\.3, commit [0-9a-f]{40}, are unchanged; signature valid for key/)
+    expect(stdout).toMatch(/^4 files of version 1\.2\.3, commit [0-9a-f]{40}, are unchanged; signature valid for key/)
     expect(status).toBe(0)
   })
 
@@ -99,7 +101,7 @@ describe('npm run release', () => {
     expect(verify(null, covered, key, Buffer.from(signatures[0].sig, 'base64'))).toBe(true)
     const { _type, subject, predicateType, predicate } = JSON.parse(bytes.toString())
     expect([_type, predicateType]).toEqual(['https://in-toto.io/Statement/v1', 'https://slsa.dev/provenance/v1'])
-    expect(subject).toHaveLength(3)
+    expect(subject).toHaveLength(4)
     expect(predicate.buildDefinition.resolvedDependencies).toEqual([
       { name: 'source', digest: { gitCommit: git('rev-parse', 'HEAD') } },
       { name: 'package-lock.json', digest: { sha256: expect.stringMatching(/^[0-9a-f]{64}$/) } },

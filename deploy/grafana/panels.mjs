@@ -1,4 +1,4 @@
-// The panels of the dashboard, by row. `npm run monitoring` writes them into keystride.json.
+// The panels of the dashboard, by row. dashboard.mjs makes the dashboard of them.
 // A panel: [title, unit, description, options, ...[query, legend]]. The description says what the panel shows and what to do.
 
 /** The series of the chosen job and machines; `more` narrows them. */

@@ -4,11 +4,21 @@ import { dashboard, metricsIn, pathOf, servedMetrics } from './files.js'
 
 const expressions = dashboard().panels.flatMap(({ targets }) => (targets ?? []).map(({ expr }) => expr))
 
-describe('deploy/grafana/keystride.json', () => {
-  it('is what npm run monitoring writes, and so is the table of alerts', () => {
-    const args = [pathOf('bin/monitoring.mjs'), '--check']
-    const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' })
-    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+const monitoring = (arg: string) => {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [pathOf('bin/monitoring.mjs'), arg], {
+    encoding: 'utf8',
+  })
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+  return stdout
+}
+
+it('the table of alerts in docs/monitoring.md is what npm run monitoring writes', () => {
+  monitoring('--check')
+})
+
+describe('the dashboard for Grafana', () => {
+  it('is what npm run monitoring -- dashboard prints', () => {
+    expect(JSON.parse(monitoring('dashboard'))).toEqual(dashboard())
   })
 
   it('has a panel for every metric that is served, and none for another', () => {

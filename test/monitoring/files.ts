@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { parse } from 'yaml'
 
 /** The absolute path of a file of the repository. */
@@ -14,7 +14,9 @@ interface Dashboard {
   }[]
 }
 
-export const dashboard = (): Dashboard => JSON.parse(read('deploy/grafana/keystride.json'))
+const { dashboardOf } = await import(pathToFileURL(pathOf('deploy/grafana/dashboard.mjs')).href)
+/** The dashboard as `npm run monitoring -- dashboard` prints it. */
+export const dashboard = (): Dashboard => JSON.parse(JSON.stringify(dashboardOf()))
 
 interface Rule {
   readonly alert?: string
