@@ -22,6 +22,7 @@ COPY bin bin
 COPY LICENSE LICENSE
 COPY docs/integrate.md docs/integrate.md
 COPY src src
+COPY texts texts
 RUN npm run --silent build && npm run --silent sbom > build/sbom.cdx.json
 
 FROM ${NODE_IMAGE}

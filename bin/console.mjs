@@ -21,7 +21,7 @@ async function buildIn(language) {
   const texts = {
     name: 'texts of the language',
     setup({ onResolve }) {
-      onResolve({ filter: /^\.\/texts\/en\.js$/ }, () => ({ path: at(`src/console/texts/${language}.ts`) }))
+      onResolve({ filter: /\/texts\/console\/en\.json$/ }, () => ({ path: at(`texts/console/${language}.json`) }))
     },
   }
   return await build({
@@ -41,6 +41,7 @@ async function buildIn(language) {
     legalComments: 'none',
     metafile: true,
     logLevel: 'warning',
+    define: { LANGUAGE: JSON.stringify(language) },
     plugins: [texts],
   })
 }

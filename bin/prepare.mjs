@@ -69,7 +69,7 @@ const STEPS = {
   },
   typescript: {
     what: 'TypeScript',
-    sources: ['src', 'bench', 'tsconfig.json', 'package-lock.json'],
+    sources: ['src', 'bench', 'texts', 'tsconfig.json', 'package-lock.json'],
     product: 'src',
     command: [at('node_modules/typescript/bin/tsc'), '-p', 'tsconfig.json'],
   },
@@ -90,7 +90,7 @@ const STEPS = {
   },
   console: {
     what: 'the console',
-    sources: ['src/console', 'bin/console.mjs', 'tsconfig.json', 'package-lock.json'],
+    sources: ['src/console', 'texts/console', 'bin/console.mjs', 'tsconfig.json', 'package-lock.json'],
     product: 'console/console.en.js',
     command: [at('bin/console.mjs')],
   },

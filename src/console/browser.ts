@@ -2,7 +2,9 @@
  * All that the console takes from the browser and that a browser may refuse: its languages, the tab's storage, the clipboard.
  * `main.tsx` imports it before any other module.
  */
-import { LANGUAGE } from './texts.js'
+
+/** The language of the script, which the build defines. */
+declare const LANGUAGE: string
 
 /** Whether `Intl` knows a language: it throws for a tag such as `en-US@posix`. */
 function isKnown(tag: string): boolean {

@@ -1,8 +1,8 @@
-import { LANGUAGE as language, type Texts, texts } from './texts/en.js'
-
-/** The build makes one script a language: it replaces `texts/en.js` by the texts of that language. */
-export const LANGUAGE: string = language
-export const t: Texts = texts
+/**
+ * Every text of the console. Braces hold placeholders; `one` and `other` are plural forms. The build makes one script a language: it
+ * replaces `en.json` by the texts of that language.
+ */
+export { default as t } from '../../texts/console/en.json' with { type: 'json' }
 
 /** Replaces `{name}` by the value of that name. */
 export const fill = (text: string, values: Readonly<Record<string, string | number>>): string =>

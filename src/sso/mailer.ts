@@ -3,7 +3,7 @@ import { PASSWORD_LIMITS } from '../domain/one-time-password.js'
 import type { DeliveryOutcome } from '../flows/alert/courier.js'
 import type { ConnectNeeds } from '../jobs/channels/connect.js'
 import { type MailServer, sendMail } from '../jobs/channels/email.js'
-import { SSO_TEXTS } from '../web/sso-texts.js'
+import { SSO_TEXTS } from '../web/texts.js'
 import { languageOf } from './pages.js'
 
 interface Needs extends ConnectNeeds {

@@ -3,8 +3,7 @@ import type { Language } from '../domain/typing-words.js'
 import type { LinkPageData } from './browser/page-data.js'
 import { type Html, html } from './html.js'
 import { mark, pageOf, sayingPage } from './page.js'
-import type { Texts } from './texts/texts.js'
-import { TEXTS } from './texts.js'
+import { TEXTS, type Texts } from './texts.js'
 
 /** The folder of the modules, relative to `/auth/b/{key}`. */
 const BASE = '../'

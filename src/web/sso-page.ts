@@ -4,9 +4,7 @@ import type { SsoPageData } from './browser/page-data.js'
 import { type Html, html, nothing } from './html.js'
 import { needsScript } from './link-page.js'
 import { mark, pageOf } from './page.js'
-import type { SsoHeading, SsoTexts } from './sso-texts/texts.js'
-import { SSO_TEXTS } from './sso-texts.js'
-import { TEXTS } from './texts.js'
+import { SSO_TEXTS, type SsoTexts, TEXTS } from './texts.js'
 
 /** The folder of the modules, relative to every page of the bridge. */
 const BASE = '/assets/'
@@ -16,7 +14,7 @@ export interface SsoView {
   readonly language: Language
   /** Name of the application that the person signs in to. */
   readonly application: string
-  readonly heading: SsoHeading
+  readonly heading: keyof SsoTexts['steps']
   /** Code and sentence of a situation; null: none to tell. `code`: null for a situation without a number. */
   readonly note: { readonly code: number | null; readonly text: string } | null
   readonly body: SsoBody

@@ -1,11 +1,17 @@
-import type { Language } from '../domain/typing-words.js'
-import { de } from './texts/de.js'
-import { en } from './texts/en.js'
-import { es } from './texts/es.js'
-import { fr } from './texts/fr.js'
-import { it } from './texts/it.js'
-import { nl } from './texts/nl.js'
-import { pt } from './texts/pt.js'
-import type { Texts } from './texts/texts.js'
+import { createRequire } from 'node:module'
+import type sso from '../../texts/sso/en.json'
+import type web from '../../texts/web/en.json'
+import { LANGUAGES, type Language } from '../domain/typing-words.js'
 
-export const TEXTS: Readonly<Record<Language, Texts>> = { en, fr, de, es, it, pt, nl }
+/** The texts of the hosted pages, and those of single sign-on, in one language. Braces hold placeholders. */
+export type Texts = typeof web
+export type SsoTexts = typeof sso
+
+// By require: an import of JSON warns on Node 20.
+const require = createRequire(import.meta.url)
+const inAll = (folder: string) =>
+  Object.fromEntries(LANGUAGES.map((language) => [language, require(`../../texts/${folder}/${language}.json`)]))
+
+/** Texts by language. The cast is sound: test/texts.test.ts compares the keys of each language with the English ones. */
+export const TEXTS = inAll('web') as Readonly<Record<Language, Texts>>
+export const SSO_TEXTS = inAll('sso') as Readonly<Record<Language, SsoTexts>>

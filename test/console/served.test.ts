@@ -1,22 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { texts as english } from '../../src/console/texts/en.js'
 import { LANGUAGES } from '../../src/domain/typing-words.js'
 import { sharedService } from '../harness/service.js'
 
 const built = (file: string) => readFileSync(new URL(`../../build/console/${file}`, import.meta.url))
-
-/** The placeholders of each text by its path. */
-const placeholders = (texts: object, path = ''): Record<string, string[]> =>
-  Object.assign(
-    {},
-    ...Object.entries(texts).map(([name, value]) =>
-      typeof value === 'string'
-        ? { [`${path}${name}`]: [...value.matchAll(/\{\w+\}/g)].map(([one]) => one).sort() }
-        : placeholders(value, `${path}${name}.`),
-    ),
-  )
 
 describe('the console', () => {
   let home: string
@@ -28,13 +16,6 @@ describe('the console', () => {
     const small = (file: string) => gzipSync(built(file), { level: 9 }).length
     const script = Math.max(...LANGUAGES.map((language) => small(`console.${language}.js`)))
     expect(script + small('console.css')).toBeLessThan(120 * 1024)
-  })
-
-  it('has every placeholder of the English texts in each language', async () => {
-    for (const language of LANGUAGES) {
-      const { texts } = await import(`../../src/console/texts/${language}.ts`)
-      expect([language, placeholders(texts)]).toEqual([language, placeholders(english)])
-    }
   })
 
   it('is served at every address of a view, under a policy that permits only its own files', async () => {
