@@ -7,6 +7,7 @@ import { DEMO_ORGANIZATION } from '../domain/organization.js'
 import { LANGUAGES, type Language } from '../domain/typing-words.js'
 import { newToken } from '../flows/process/tokens.js'
 import { createTryIt } from '../flows/profile/try-it.js'
+import { collectionEndpoint } from '../http/docs/collection.js'
 import { documentEndpoints } from '../http/docs/docs-page.js'
 import type { RecordedAnswers } from '../http/docs/recorded-answers.js'
 import { replyJson } from '../http/envelope.js'
@@ -143,15 +144,20 @@ const browserModules = (): Record<`${string}.js`, string> => ({
 export const recordedFile = (): string => join(packageRoot(), 'src', 'api', 'recorded-answers.json')
 export const recordedAnswers = () => JSON.parse(readFileSync(recordedFile(), 'utf8')) as RecordedAnswers // our own file
 
-/** An API's documents and their files. */
-export function documents(api: Api<Services>, config: Config, stores: Stores): PlainEndpoint[] {
+/** The documents of the APIs and their files. */
+export function documents(apis: readonly Api<Services>[], config: Config, stores: Stores): PlainEndpoint[] {
+  const { publicUrl } = config
   const about = {
     version: version(),
-    baseUrl: `${config.publicUrl}${api.basePath}`,
+    baseUrl: publicUrl,
     recorded: recordedAnswers(),
     pages: [['', 'Start'] as const, ...pageLinks(config, stores)],
   }
-  return documentEndpoints(api, about, built('web/docs.js'))
+  const script = built('web/docs.js')
+  return [
+    ...(apis.length === 0 ? [] : [collectionEndpoint(apis, about)]),
+    ...apis.flatMap((api) => documentEndpoints(api, { ...about, baseUrl: `${publicUrl}${api.basePath}` }, script)),
+  ]
 }
 
 /**

@@ -157,9 +157,11 @@ const plainEndpoints = ({ config, stores }: Needs, services: Services, served: r
   ...served.filter(({ path }) => config.metricsAt === null || path !== '/metrics'),
   ...(config.roles.includes('links') ? pages(config, services, stores) : []),
   ...(config.roles.includes('dashboard') ? consolePages(config) : []),
-  ...apisOf(config)
-    .filter(({ routes }) => routes.length > 0)
-    .flatMap((api) => documents(api, config, stores)),
+  ...documents(
+    apisOf(config).filter(({ routes }) => routes.length > 0),
+    config,
+    stores,
+  ),
 ]
 
 /** A start without a warm-up only makes the first verifies slower, so a store that does not answer now does not prevent it. */

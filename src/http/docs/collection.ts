@@ -1,5 +1,5 @@
 import type { Route } from '../route.js'
-import type { Api } from '../server-types.js'
+import type { Api, PlainEndpoint } from '../server-types.js'
 import type { About } from './openapi.js'
 import { bodySchemaOf, documentedPath, groupOf, headerParametersOf, parametersOf } from './route-docs.js'
 import { sampleOf } from './schema-text.js'
@@ -9,7 +9,13 @@ interface Collection {
   readonly info: { readonly name: string; readonly description: string; readonly schema: string }
   readonly auth: object
   readonly variable: readonly { readonly key: string; readonly value: string; readonly type: 'string' }[]
-  readonly item: readonly { readonly name: string; readonly item: readonly object[] }[]
+  readonly item: readonly Folder[]
+}
+
+/** One for an API, with one for each group of its calls. */
+interface Folder {
+  readonly name: string
+  readonly item: readonly (Folder | object)[]
 }
 
 const FORMAT = 'https://schema.getpostman.com/json/collection/v2.1.0/collection.json'
@@ -19,15 +25,20 @@ const KEEP_SESSION = [
   "if (session) pm.collectionVariables.set('session', session)",
 ]
 
+/** `GET /collection.json`, rendered once. `about.baseUrl` is the address of the service, without the base path of an API. */
+export function collectionEndpoint<S>(apis: readonly Api<S>[], about: About): PlainEndpoint {
+  const body = JSON.stringify(collectionOf(apis, about))
+  const contentType = 'application/json; charset=utf-8'
+  return { method: 'get', path: '/collection.json', handle: () => ({ status: 200, contentType, body }) }
+}
+
 /**
- * The calls of an API as a collection, generated from its routes: one folder a group, with sample parameters and bodies. The
- * variables `apikey` and `session` begin empty; a bootstrap sets the session.
+ * The calls of the APIs, generated from their routes: one folder an API, and in it one folder a group, with sample parameters and
+ * bodies. The variables `apikey` and `session` begin empty; a bootstrap sets the session.
  */
-export function collectionOf<S>(api: Api<S>, about: About): Collection {
-  const groups = new Map<string, Route<S>[]>()
-  for (const row of api.routes) groups.set(groupOf(row), [...(groups.get(groupOf(row)) ?? []), row])
+function collectionOf<S>(apis: readonly Api<S>[], about: About): Collection {
   return {
-    info: { name: api.title, description: `Version ${about.version}. Set the variable apikey.`, schema: FORMAT },
+    info: { name: 'Keystride', description: `Version ${about.version}. Set the variable apikey.`, schema: FORMAT },
     auth: {
       type: 'apikey',
       apikey: [
@@ -41,15 +52,22 @@ export function collectionOf<S>(api: Api<S>, about: About): Collection {
       { key: 'apikey', value: '', type: 'string' },
       { key: 'session', value: '', type: 'string' },
     ],
-    item: [...groups].map(([name, rows]) => ({ name, item: rows.map((row) => requestOf(row, about)) })),
+    item: apis.map((api) => ({ name: api.title, item: groupsOf(api, about) })),
   }
 }
 
-function requestOf<S>(row: Route<S>, about: About): object {
+function groupsOf<S>({ routes, basePath }: Api<S>, about: About): Folder[] {
+  const groups = new Map<string, object[]>()
+  for (const row of routes)
+    groups.set(groupOf(row), [...(groups.get(groupOf(row)) ?? []), requestOf(row, basePath, about)])
+  return [...groups].map(([name, item]) => ({ name, item }))
+}
+
+function requestOf<S>(row: Route<S>, basePath: string, about: About): object {
   const parameters = parametersOf(row)
   const sample = ({ name, schema }: (typeof parameters)[number]) => String(sampleOf(schema, name))
   const session = row.needsSession || row.takesSession
-  const path = documentedPath(row)
+  const path = (basePath + documentedPath(row))
     .slice(1)
     .replace(/\{(\w+)\}/g, ':$1')
     .split('/')

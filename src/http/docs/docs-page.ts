@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Route } from '../route.js'
 import type { Api, PlainEndpoint } from '../server-types.js'
-import { collectionOf } from './collection.js'
 import { endpoint, escaped, verb } from './docs-endpoint.js'
 import { docsStyle } from './docs-style.js'
 import { type About, openApiDocument } from './openapi.js'
@@ -21,13 +20,12 @@ export const docsPolicy = [
 ].join('; ')
 
 /**
- * Plain endpoints of an API's documents, rendered once: `{base}/docs`, `{base}/docs.js`, `{base}/openapi.json` and `{base}/collection.json`.
+ * Plain endpoints of an API's documents, rendered once: `{base}/docs`, `{base}/docs.js` and `{base}/openapi.json`.
  * `script` is the text of the page's module, which adds forms to send calls.
  */
 export function documentEndpoints<S>(api: Api<S>, about: About, script: string): PlainEndpoint[] {
   const page = docsPage(api, about)
   const document = JSON.stringify(openApiDocument(api, about))
-  const collection = JSON.stringify(collectionOf(api, about))
   const html = { 'content-security-policy': docsPolicy, 'referrer-policy': 'no-referrer' }
   return [
     {
@@ -50,11 +48,6 @@ export function documentEndpoints<S>(api: Api<S>, about: About, script: string):
       method: 'get',
       path: `${api.basePath}/openapi.json`,
       handle: () => ({ status: 200, contentType: 'application/json; charset=utf-8', body: document }),
-    },
-    {
-      method: 'get',
-      path: `${api.basePath}/collection.json`,
-      handle: () => ({ status: 200, contentType: 'application/json; charset=utf-8', body: collection }),
     },
   ]
 }
@@ -87,7 +80,7 @@ ${rows.map((row) => endpoint(api, row, idOf(row), about)).join('')}</section>`,
 <nav aria-label="Endpoints">${pageList(api, about)}<div id="tools"></div>${navigation.join('')}</nav>
 <main id="content"><header><h1>${escaped(api.title)}</h1>
 <p class="lead">Version ${escaped(about.version)}, served at <code>${escaped(about.baseUrl)}</code>.
-Also as <a href="openapi.json">OpenAPI 3.1</a>, and as a <a href="collection.json">collection</a> to import into Postman, Bruno or Insomnia.</p></header>
+Also as <a href="openapi.json">OpenAPI 3.1</a>, and with the other APIs as a <a href="../collection.json">collection</a> to import into Postman, Bruno or Insomnia.</p></header>
 ${conventions}
 ${sections.join('\n')}
 </main></div></body></html>

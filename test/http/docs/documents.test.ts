@@ -54,7 +54,7 @@ describe('the reference page', () => {
     const targets = [...page.matchAll(/href="([^"]+)"/g)].map(([, target]) => target ?? '')
     for (const target of targets) {
       if (target.startsWith('#')) expect(page).toContain(`id="${target.slice(1)}"`)
-      else expect(['openapi.json', 'collection.json']).toContain(target)
+      else expect(['openapi.json', '../collection.json']).toContain(target)
     }
     const [module = '', ...more] = page.match(/<script[^>]*>[^<]*<\/script>/g) ?? []
     expect([module, more]).toEqual(['<script type="module" src="docs.js"></script>', []])
