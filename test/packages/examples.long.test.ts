@@ -12,18 +12,21 @@ import { startChild } from '../servers/child.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const ALL = readdirSync(join(root, 'examples'))
-/** The demo of `npm start` is the test of the other one. */
-const EXAMPLES = ALL.filter((name) => name !== 'single-sign-on')
-const sourceOf = (name: string) => readFileSync(join(root, 'examples', name, 'server.mjs'), 'utf8')
+const sourceOf = (file: string) => readFileSync(join(root, 'examples', file), 'utf8')
 const USER = 'ann@example.com'
 
-it.each(ALL)('the example %s is shorter than 100 lines', (name) => {
-  expect(sourceOf(name).split('\n').length).toBeLessThan(100)
+it.each([
+  ['backend/sign-in.mjs', 'backend/server.mjs'],
+  ['backend/sign-in.mjs', 'backend/express.mjs'],
+  ['single-sign-on/server.mjs'],
+])('the example of %s %s is shorter than 100 lines', (...files) => {
+  expect(files.map(sourceOf).join('').split('\n').length).toBeLessThan(100)
 })
 
-it('the guide shows the example of node:http as it is', () => {
-  const shown = /```js server\.mjs\n([\s\S]*?)```/.exec(readFileSync(join(root, 'docs/integrate.md'), 'utf8'))?.[1]
-  expect(shown).toBe(sourceOf('node-http'))
+it('the guide shows the example on node:http as it is', () => {
+  const shown = readFileSync(join(root, 'docs/integrate.md'), 'utf8').matchAll(/```js (\S+\.mjs)\n([\s\S]*?)```/g)
+  const files = ['sign-in.mjs', 'server.mjs'].map((file) => [file, sourceOf(`backend/${file}`)])
+  expect([...shown].map(([, name, text]) => [name, text])).toEqual(files)
 })
 
 it('the packages of the examples are those that are tested', () => {
@@ -47,7 +50,8 @@ beforeAll(async () => {
 })
 afterAll(async () => browser?.close())
 
-describe.skipIf(!hasChromium).each(EXAMPLES)('the example %s, in a browser', (name) => {
+/** The demo of `npm start` is the test of the other example. */
+describe.skipIf(!hasChromium).each(['server.mjs', 'express.mjs'])('the example backend/%s, in a browser', (file) => {
   let service: TestService
   let url: string
   let server: ReturnType<typeof startChild>
@@ -63,8 +67,8 @@ describe.skipIf(!hasChromium).each(EXAMPLES)('the example %s, in a browser', (na
       KEYSTRIDE_URL: service.core.replace(/\/core$/, ''),
       KEYSTRIDE_KEY: service.apikey,
     }
-    server = startChild(process.execPath, ['server.mjs'], {
-      cwd: join(root, 'examples', name),
+    server = startChild(process.execPath, [file], {
+      cwd: join(root, 'examples/backend'),
       env,
       stdio: ['ignore', 'pipe', 'inherit'],
     })

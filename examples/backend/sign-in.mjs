@@ -1,8 +1,5 @@
-// Sign-in by typing on node:http. Start: KEYSTRIDE_KEY=... node server.mjs
+// Sign-in by typing: pages, sessions, and the call of the service.
 import { randomUUID } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import { text } from 'node:stream/consumers'
 import { createKeystride } from '@keystride/client'
 
 const keystride = createKeystride({
@@ -11,7 +8,7 @@ const keystride = createKeystride({
 })
 /** By cookie: who signs in, and the last result. In memory, for an example. */
 const sessions = new Map()
-const POLICY = "default-src 'none'; script-src 'self'; form-action 'self'"
+export const POLICY = "default-src 'none'; script-src 'self'; form-action 'self'"
 
 /** The content of the page for each result of `signIn`. */
 const views = {
@@ -33,7 +30,7 @@ const SAYINGS = {
   'fraud-detected': 'That was typed before.',
   'detection-bot': 'That looked like a machine.',
 }
-const page = (result) => `<!doctype html><html lang="en"><title>Sign in</title><h1>Sign in</h1>
+export const page = (result) => `<!doctype html><html lang="en"><title>Sign in</title><h1>Sign in</h1>
 ${result.again ? `<p role="status">${SAYINGS[result.again] ?? ''} Once more, please.</p>` : ''}${views[result.kind](result)}`
 const form = (path, content) => `<form method="post" action="/${path}">${content}</form>`
 const typing = ({ suggestedWords, suggestedWordsLanguage }, more = '') => `<form method="post" action="/sign-in">
@@ -46,7 +43,7 @@ const nextStep = (next) =>
 const escaped = (text) => text.replace(/[&<>"]/g, (one) => `&#${one.charCodeAt(0)};`)
 
 /** The session of the cookie, or a new one. */
-function sessionOf(request, response) {
+export function sessionOf(request, response) {
   const id = /\bid=([\w-]{36})/.exec(request.headers.cookie ?? '')?.[1] ?? ''
   if (sessions.has(id)) return sessions.get(id)
   const [made, session] = [randomUUID(), { result: { kind: 'start' } }]
@@ -55,40 +52,18 @@ function sessionOf(request, response) {
   return session
 }
 
-async function act(session, path, { user, pattern, code, member }, ip) {
+/** Does what a form of the page asks for. */
+export async function act(session, path, { user, pattern, code, member }, ip) {
   // Check the password of the user here, as before: the first person to type under a name owns it.
   if (path !== '/sign-in') Object.assign(session, { userRef: user, result: { kind: 'start' } })
   // A login is complete once: later forms of the page must not change it.
   if (path === '/restart' || session.result.kind === 'authenticated') return
   session.result = await keystride.signIn({
     userRef: session.userRef,
-    ip, // behind a proxy: the address that the proxy names
+    ip,
     pattern: path === '/start' || code || member ? undefined : (pattern ?? ''),
     securityCode: code,
     memberRef: member,
     state: session.result.state,
   })
 }
-
-async function answer(request, response) {
-  const path = request.url ?? ''
-  response.setHeader('content-security-policy', POLICY)
-  if (/^\/keystride\/(texts\/\w+|element)\.js$/.test(path)) {
-    const file = new URL(path.slice('/keystride/'.length), import.meta.resolve('@keystride/recorder/element'))
-    return response.setHeader('content-type', 'text/javascript; charset=utf-8').end(await readFile(file))
-  }
-  const session = sessionOf(request, response)
-  if (request.method === 'POST') {
-    const sent = new URLSearchParams(await text(request))
-    await act(session, path, Object.fromEntries(sent), request.socket.remoteAddress)
-    return response.writeHead(303, { location: '/' }).end()
-  }
-  response.setHeader('content-type', 'text/html; charset=utf-8').end(page(session.result))
-}
-
-createServer((request, response) => {
-  answer(request, response).catch((error) => {
-    console.error(error)
-    response.writeHead(503).end('Signing in does not work right now. Please try again.')
-  })
-}).listen(process.env.PORT ?? 3000, () => console.log(`http://localhost:${process.env.PORT ?? 3000}`))
