@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { UPDATE_CONFIDENCE } from '../../src/domain/adaptation.js'
-import { authenticated, type Enrolled, enroll, stranger, text, verifyOf } from '../harness/enrolled.js'
+import { authenticated, type Enrolled, enroll, text, verifyOf } from '../harness/enrolled.js'
 import { type Answer, sharedService } from '../harness/service.js'
 import { ownRows, referencesOf } from './own-rows.js'
 import { secondService } from './second-service.js'
@@ -36,15 +36,6 @@ it('a clean pass is learned once a day, at most the latest three, and is not cou
   const { json } = await service.call('DELETE', '/users/learner/typing-patterns')
   expect(json).toMatchObject({ n_patterns_deleted: 5, nPatternsRef: 0 })
   expect(await learned('learner')).toEqual([])
-})
-
-it('a failed attempt and a security code are not learned', async () => {
-  const { session } = await enroll(service, 'careful')
-  const code = { securityCode: '749205' }
-  await service.call('PUT', '/users/careful/security-code', { session, body: code })
-  expect((await verifyOf(service, 'careful', code, session)).json.action).toBe('verified')
-  await verifyOf(service, 'careful', stranger(), session)
-  expect(await learned('careful')).toEqual([])
 })
 
 it('an adaptive reference is removed by the id of the tested pattern', async () => {

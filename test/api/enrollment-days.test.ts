@@ -125,11 +125,4 @@ describe('a policy with hours between the patterns of an enrollment', () => {
     })
     await setHours(HOURS)
   })
-
-  it('holds for a link that resets a complete profile', async () => {
-    const key = await linkTo(service, 'reset', 'cy')
-    expect((await typeByLink(3, key)).json).toMatchObject({ nPatterns: 1, retryAfterSeconds: SECONDS })
-    const early = await typeByLink(3, key)
-    expect([early.status, early.json.reason]).toEqual([429, 'quota-exceeded'])
-  })
 })

@@ -41,12 +41,6 @@ describe('POST /users/{userRef}', () => {
     expect(again.json.accountRef).toBe(made.json.accountRef)
     expect(made.json).toMatchObject({ userRef: 'once-only', memberRef: 'once-only', accountType: 'nominative' })
   })
-
-  it('creates exactly one account for 50 parallel creations', async () => {
-    const all = await Promise.all(Array.from({ length: 50 }, () => service.call('POST', '/users/parallel')))
-    expect(all.filter(({ status }) => status === 201)).toHaveLength(1)
-    expect(new Set(all.map(({ json }) => json.accountRef)).size).toBe(1)
-  })
 })
 
 describe('POST /users/{userRef}/typing-patterns', () => {
@@ -61,18 +55,6 @@ describe('POST /users/{userRef}/typing-patterns', () => {
       expect(json).toMatchObject({ nPatternsRef: n, created: true, biometricStatus: n < 5 ? 'in-progress' : 'ok' })
     }
     expect((await service.bootstrap('five')).json).toMatchObject({ biometricStatus: 'ok', nPatternsRef: 5 })
-  })
-
-  it('stores at most five references of 20 parallel ones, and answers each with the current state', async () => {
-    await service.call('POST', '/users/race')
-    const { session } = await service.bootstrap('race')
-    const all = await Promise.all(
-      Array.from({ length: 20 }, (_, n) =>
-        service.call('POST', '/users/race/typing-patterns', { session, body: person(903).types(text(n), n) }),
-      ),
-    )
-    expect(all.filter(({ status, json }) => status === 200 && json.created)).toHaveLength(5)
-    expect((await service.bootstrap('race')).json.nPatternsRef).toBe(5)
   })
 
   it('refuses a sixth with 409 unless typing has just succeeded in the session: a code does not suffice', async () => {

@@ -127,19 +127,6 @@ describe(RESET, () => {
     expect((await enrollOne(service, who)).json).toMatchObject({ nPatternsRef: 1 })
   })
 
-  it('is executed once by twenty enroll calls at once', async () => {
-    const { fresh } = await enroll(service, 'crowd')
-    await queue('crowd', RESET)
-    const { session } = await service.bootstrap('crowd')
-    const all = await Promise.all(
-      Array.from({ length: 20 }, () =>
-        service.call('POST', '/users/crowd/typing-patterns', { session, body: fresh() }),
-      ),
-    )
-    expect(all.filter(({ json }) => json.created)).toHaveLength(5)
-    expect(await state('crowd')).toMatchObject({ pendingAction: null, biometricStatus: 'ok', nPatternsRef: 5 })
-  })
-
   it('that was cleared or queued again after the bootstrap is not executed before the next bootstrap', async () => {
     const who = await enroll(service, 'twice')
     await queue('twice', RESET)

@@ -123,30 +123,6 @@ describe('profile links', () => {
     expect(await stored('reference_pattern', 'renewed')).toBe(5)
   })
 
-  it('to reset that are revoked, replaced or expired keep the old profile, and nothing of the new one', async () => {
-    const { who } = await enroll(service, 'kept')
-    const before = await stored('reference_pattern', 'kept')
-    const ways = {
-      revoked: () => revoke('kept'),
-      replaced: () => keyOf('reset', 'kept'),
-      async expired() {
-        await expire('kept')
-        // Expired links are deleted by a call that makes one.
-        await keyOf('create', 'somebody-else')
-      },
-    }
-    for (const [way, end] of Object.entries(ways)) {
-      const key = await keyOf('reset', 'kept')
-      for (let n = 0; n < 2; n++) await type(key, who)
-      expect(await stored('reference_pattern', 'kept')).toBe(before + 2)
-      await end()
-      expect((await type(key, who)).status, way).toBe(404)
-      expect(await stored('reference_pattern', 'kept'), way).toBe(before)
-    }
-    expect(await stored('profile_link', 'kept')).toBe(0)
-    expect(await state('kept')).toMatchObject({ biometricStatus: 'ok', nPatternsRef: 5 })
-  })
-
   it('revoke the older one of their kind, and no link of another kind', async () => {
     await service.call('POST', '/users/kinds')
     const [first, reset] = [await keyOf('create', 'kinds'), await keyOf('reset', 'kinds')]

@@ -1,25 +1,15 @@
 import { expect, it } from 'vitest'
-import { authenticated, type Enrolled, enroll, enrollOne, verifyOf } from '../harness/enrolled.js'
+import { enroll, enrollOne, verifyOf } from '../harness/enrolled.js'
 import { sharedService } from '../harness/service.js'
 import { ownRows, referencesOf } from './own-rows.js'
-import { secondService } from './second-service.js'
 
-/** Transitions of the biometric profile as an API call sees them. The simulator (I6) has all of them. */
+/** The transitions of an expired profile as an API call sees them. The simulator (I6) has all transitions. */
 const service = await sharedService()
 const rows = ownRows(service)
 
 const path = (userRef: string) => `/users/${userRef}/typing-patterns`
 const state = async (userRef: string) => (await service.bootstrap(userRef)).json
 const references = (userRef: string) => referencesOf(rows, userRef)
-/** Enrolls in a session in which typing has just succeeded, until the profile is full. */
-async function full(who: Enrolled): Promise<string> {
-  const session = await authenticated(service, who)
-  for (let n = 6; n <= 10; n++) {
-    const { json } = await enrollOne(service, who, session)
-    expect(json).toMatchObject({ created: true, nPatternsRef: n, biometricStatus: n < 10 ? 'ok' : 'full' })
-  }
-  return session
-}
 const EXPIRES = {
   'unused for a year': (userRef: string) =>
     rows(
@@ -31,59 +21,6 @@ const EXPIRES = {
   'of a format that the scorer cannot read': (userRef: string) =>
     rows((sql) => sql`update keystride.member set sample_format = 99 where member_ref = ${userRef}`),
 }
-
-it('full | enroll | full, 200 with created false, nothing stored', async () => {
-  const who = await enroll(service, 'full')
-  const session = await full(who)
-  for (const token of [session, (await service.bootstrap('full')).session]) {
-    const { status, json } = await enrollOne(service, who, token)
-    expect([status, json]).toMatchObject([
-      200,
-      { created: false, patternId: null, nPatternsRef: 10, biometricStatus: 'full' },
-    ])
-  }
-  expect(await references('full')).toHaveLength(10)
-})
-
-it('any | DELETE one pattern | full, ok, in-progress or reset, by the remaining number', async () => {
-  await full(await enroll(service, 'picked'))
-  const wanted = ['full', 'full', ...Array(3).fill('ok'), ...Array(4).fill('in-progress'), 'reset']
-  const smaller = await secondService(service, { FULL_REF_PATTERNS: '8' })
-  for (const [i, id] of (await references('picked')).entries()) {
-    const { json } = await smaller.call('DELETE', `${path('picked')}/${id}`)
-    expect(json).toMatchObject({ nPatternsRef: 9 - i, biometricStatus: wanted[i] })
-  }
-  await smaller.close()
-})
-
-it('ok, full | T raised above n | in-progress, and complete again at T', async () => {
-  const who = await enroll(service, 'raised')
-  const stricter = await secondService(service, { TARGET_REF_PATTERNS: '7', FULL_REF_PATTERNS: '8' })
-  const { json, session } = await stricter.bootstrap('raised')
-  expect(json).toMatchObject({ biometricStatus: 'in-progress', nPatternsRef: 5, targetRefPatterns: 7 })
-  const { json: asked } = await verifyOf(stricter, 'raised', who.fresh(), session)
-  expect(asked).toMatchObject({ action: 'enroll', enrollmentRequired: true })
-  expect(asked.refPatternsStatus.textVisible).toBe('in-progress')
-  expect((await enrollOne(stricter, who, session)).json.biometricStatus).toBe('in-progress')
-  expect((await enrollOne(stricter, who, session)).json).toMatchObject({ nPatternsRef: 7, biometricStatus: 'ok' })
-  await stricter.close()
-})
-
-it('expired | verify by typing or by code | expired: a code does not renew the profile', async () => {
-  const who = await enroll(service, 'idle')
-  const code = { securityCode: '749205' }
-  await service.call('PUT', '/users/idle/security-code', { session: who.session, body: code })
-  await EXPIRES['unused for a year']('idle')
-  const { json } = await verifyOf(service, 'idle', who.fresh())
-  expect(json).toMatchObject({ action: 'enroll', biometricStatus: 'expired', enrollmentRequired: true })
-  expect(json.authentication).toMatchObject({ authenticated: false, recommendedAction: 'challenge' })
-  expect((await verifyOf(service, 'idle', code)).json).toMatchObject({
-    action: 'verified',
-    enrollmentRequired: true,
-    biometricStatus: 'expired',
-  })
-  expect(await state('idle')).toMatchObject({ biometricStatus: 'expired', nPatternsRef: 5 })
-})
 
 it.each(Object.entries(EXPIRES))(
   'expired (%s) | enroll | in-progress, the old generation is dropped when the new one completes',
@@ -109,18 +46,6 @@ it.each(Object.entries(EXPIRES))(
     expect((await enrollOne(service, who, (await service.bootstrap(who.userRef)).session)).status).toBe(409)
   },
 )
-
-it('expired | enroll, 20 calls at once | ok with five', async () => {
-  const { userRef, fresh } = await enroll(service, 'hurried')
-  await EXPIRES['unused for a year'](userRef)
-  const { session } = await service.bootstrap(userRef)
-  const all = await Promise.all(
-    Array.from({ length: 20 }, () => service.call('POST', path(userRef), { session, body: fresh() })),
-  )
-  expect(all.filter(({ json }) => json.created)).toHaveLength(5)
-  expect(await state(userRef)).toMatchObject({ biometricStatus: 'ok', nPatternsRef: 5 })
-  expect(await references(userRef)).toHaveLength(5)
-})
 
 it('expired | enroll, then DELETE that pattern | expired again', async () => {
   const who = await enroll(service, 'wavering')

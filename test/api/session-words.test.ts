@@ -144,15 +144,6 @@ describe('words of a session', () => {
     expect(refused(await verifyBy(one, session, one.types(wordsOf(json))))).toMatch(TYPE_THEM)
   })
 
-  it('by the policy require are accepted with spaces and without', async () => {
-    await setWords('require')
-    const one = await enrolled()
-    for (const change of [(words: string[]) => words.join(''), (words: string[]) => words.join('  ')]) {
-      const { session, json } = await service.bootstrap(one.userRef)
-      expect((await verifyBy(one, session, one.types([change(wordsOf(json))]))).status).toBe(200)
-    }
-  })
-
   it('are demanded by the call alone under the policy suggest', async () => {
     const one = await enrolled('?words=require')
     const { session, json } = await service.bootstrap(one.userRef)
@@ -173,16 +164,6 @@ describe('words of a session', () => {
     expect([stored.status, stored.json.created]).toEqual([200, true])
     expect(refused(await enrollBy(one, session, one.types(wordsOf(json))))).toMatch(TYPE_THEM)
     expect(wordsOf((await bootstrap(one.userRef, session)).json)).toEqual(wordsOf(stored.json))
-  })
-
-  it('are used up by one of several enrollments at once', async () => {
-    await setWords('require')
-    const one = typist()
-    await service.call('POST', `/users/${one.userRef}`)
-    const { session, json } = await service.bootstrap(one.userRef)
-    const answers = await Promise.all(Array.from({ length: 8 }, () => enrollBy(one, session, one.types(wordsOf(json)))))
-    expect(answers.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(1)
-    expect((await bootstrap(one.userRef, session)).json.nPatternsRef).toBeLessThanOrEqual(1)
   })
 
   it('count as invalid patterns where they are not typed', async () => {

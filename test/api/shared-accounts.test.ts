@@ -65,12 +65,6 @@ describe('POST /users/{userRef}', () => {
     const typed = await service.call('POST', '/users/desk', { body: { type: 'nominative' } })
     expect(refused(typed)).toEqual([409, 'invalid-action'])
   })
-
-  it('issues a temporary code to a member on request', async () => {
-    const made = await create('coded', 'ann', { rotate_security_code: true })
-    expect(made.json.securityCode).toMatch(/^\d{6}$/)
-    expect((await membersOf('coded'))[0]).toMatchObject({ securityCodeSet: true, securityCodeTemporary: true })
-  })
 })
 
 describe('GET /users/{userRef}', () => {

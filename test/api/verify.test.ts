@@ -106,20 +106,4 @@ describe('POST /users/{userRef}/verify', () => {
     const { json } = await verify('garbage', who.session, stranger())
     expect(json.nextAttempt.remainingBiometricAttempts).toBe(2)
   })
-
-  it('scores at most the budget of a session, and of a member, out of 60 parallel attempts', async () => {
-    for (const [userRef, nSessions, nScored] of [
-      ['storm', 1, 3],
-      ['flood', 20, 5],
-    ] as const) {
-      await enroll(service, userRef)
-      const bootstraps = Array.from({ length: nSessions }, () => service.bootstrap(userRef))
-      const sessions = (await Promise.all(bootstraps)).map(({ session }) => session)
-      const attempts = Array.from({ length: 60 }, (_, i) => verify(userRef, sessions[i % nSessions] ?? '', stranger()))
-      const all = await Promise.all(attempts)
-      expect(all.filter(({ status }) => status !== 200)).toEqual([])
-      expect(all.filter(({ json }) => json.action === 'rejected')).toHaveLength(nScored)
-      expect(all.filter(({ json }) => json.authentication.authenticated)).toEqual([])
-    }
-  })
 })

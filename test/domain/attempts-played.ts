@@ -1,7 +1,6 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert'
 import fc from 'fast-check'
 import {
-  type AttemptCounters,
   type AttemptKind,
   type AttemptWindow,
   afterFailure,
@@ -30,32 +29,9 @@ const SECOND = 1000
 const DAY = 24 * 3600 * SECOND
 
 type Fallback = Policy['security_code_fallback']
-export const KINDS: readonly AttemptKind[] = ['biometric', 'security_code']
-
-/** The rules under test: the shipped ones, or ones with a planted bug. */
-export interface Rules {
-  readonly afterFailure: typeof afterFailure
-  readonly afterSuccess: typeof afterSuccess
-  readonly attemptWindow: typeof attemptWindow
-  /** The counters after a reset, a new code and a new session. The tests of the stores check the same rules. */
-  readonly afterReset: (counters: AttemptCounters) => AttemptCounters
-  readonly afterNewCode: (counters: AttemptCounters) => AttemptCounters
-  readonly inNewSession: (counters: AttemptCounters) => AttemptCounters
-  /** The reservation after an attempt whose end was lost. */
-  readonly afterLoss: (used: SessionUse, kind: AttemptKind) => SessionUse
-}
+const KINDS: readonly AttemptKind[] = ['biometric', 'security_code']
 
 const FRESH: SessionUse = { biometric: 0, security_code: 0, typingFailed: false }
-
-export const SHIPPED: Rules = {
-  afterFailure,
-  afterSuccess,
-  attemptWindow,
-  afterReset: (counters) => ({ ...counters, biometric: NO_ATTEMPTS.biometric }),
-  afterNewCode,
-  inNewSession: (counters) => counters,
-  afterLoss: (used) => used,
-}
 
 /** An attempt between its reservation and its end, for the rules and for the oracle. */
 interface UnderWay {
@@ -83,10 +59,7 @@ class Play {
   private visit = newVisit()
   readonly visits = [this.visit]
 
-  constructor(
-    private readonly rules: Rules,
-    private readonly fallback: Fallback,
-  ) {}
+  constructor(private readonly fallback: Fallback) {}
 
   wait(ms: number): void {
     this.now += ms
@@ -115,7 +88,7 @@ class Play {
     entry.fate = judged ? 'judged' : 'lost'
     if (!judged) return
     const { counters, now } = this
-    this.counters = right ? this.rules.afterSuccess(counters, kind) : this.rules.afterFailure(counters, kind, now)
+    this.counters = right ? afterSuccess(counters, kind) : afterFailure(counters, kind, now)
     this.history.push({ at: now, what: right ? 'success' : 'failure', kind })
     if (right || kind !== 'biometric') return
     one.session.used = { ...one.session.used, typingFailed: true }
@@ -134,19 +107,17 @@ class Play {
   lose(which: number): void {
     const one = this.take(which)
     if (one === undefined) return
-    one.session.used = this.rules.afterLoss(one.session.used, one.kind)
     one.entry.fate = 'lost'
   }
 
   newSession(): void {
-    this.counters = this.rules.inNewSession(this.counters)
     this.session = { used: FRESH }
     this.visit = newVisit()
     this.visits.push(this.visit)
   }
 
   reset(): void {
-    this.counters = this.rules.afterReset(this.counters)
+    this.counters = { ...this.counters, biometric: NO_ATTEMPTS.biometric }
     this.history.push({ at: this.now, what: 'reset' })
     this.version.biometric++
     this.profileReady = false
@@ -158,7 +129,7 @@ class Play {
   }
 
   setCode(): void {
-    this.counters = this.rules.afterNewCode(this.counters)
+    this.counters = afterNewCode(this.counters)
     this.history.push({ at: this.now, what: 'new code' })
     this.version.security_code++
     this.codeUsable = true
@@ -198,7 +169,7 @@ class Play {
   private windowFor(used: SessionUse): AttemptWindow {
     const { fallback, counters, profileReady, codeUsable, now } = this
     const policy = { ...DEFAULT_POLICY, security_code_fallback: fallback }
-    return this.rules.attemptWindow({ policy, session: used, counters, profileReady, codeUsable, now })
+    return attemptWindow({ policy, session: used, counters, profileReady, codeUsable, now })
   }
 
   private take(which: number): UnderWay | undefined {
@@ -304,12 +275,15 @@ export const policies: fc.Arbitrary<Fallback> = fc
   .map((given) => ({ ...DEFAULT_POLICY.security_code_fallback, ...given }))
 
 /** Every run of commands leaves the rules and the oracle in agreement. */
-export const agreement = (rules: Rules) =>
-  fc.property(policies, fc.commands(COMMANDS, { maxCommands: 30, size: 'max' }), (policy, commands) => {
-    const played = new Play(rules, policy)
+export const agreement = fc.property(
+  policies,
+  fc.commands(COMMANDS, { maxCommands: 30, size: 'max' }),
+  (policy, commands) => {
+    const played = new Play(policy)
     fc.modelRun(() => ({ model: {}, real: played }), commands)
     holdBounds(played)
-  })
+  },
+)
 
 const bursts = fc.record({
   kind,
@@ -319,21 +293,20 @@ const bursts = fc.record({
 })
 
 /** The counters close what the oracle closes, also for attempts recorded under a lock: two clocks may disagree about its end. */
-export const lateAgreement = (rules: Pick<Rules, 'afterFailure' | 'afterSuccess'>) =>
-  fc.property(fc.array(bursts, { maxLength: 8 }), (all) => {
-    const history: Entry[] = []
-    let counters = NO_ATTEMPTS
-    let now = 0
-    for (const { kind, what, times, waitMs } of all) {
-      for (let i = 0; i < times; i++) {
-        now += waitMs
-        history.push({ at: now, what, kind })
-        counters = what === 'success' ? rules.afterSuccess(counters, kind) : rules.afterFailure(counters, kind, now)
-      }
-      for (const turn of turns({ history, now })) {
-        for (const at of [turn - 1, turn].filter((moment) => moment >= now)) {
-          strictEqual(closedForMs(counters, kind, at) > 0, isClosed(history, kind, at), `${kind} at ${at}`)
-        }
+export const lateAgreement = fc.property(fc.array(bursts, { maxLength: 8 }), (all) => {
+  const history: Entry[] = []
+  let counters = NO_ATTEMPTS
+  let now = 0
+  for (const { kind, what, times, waitMs } of all) {
+    for (let i = 0; i < times; i++) {
+      now += waitMs
+      history.push({ at: now, what, kind })
+      counters = what === 'success' ? afterSuccess(counters, kind) : afterFailure(counters, kind, now)
+    }
+    for (const turn of turns({ history, now })) {
+      for (const at of [turn - 1, turn].filter((moment) => moment >= now)) {
+        strictEqual(closedForMs(counters, kind, at) > 0, isClosed(history, kind, at), `${kind} at ${at}`)
       }
     }
-  })
+  }
+})

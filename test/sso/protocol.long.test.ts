@@ -13,7 +13,6 @@ import type * as oidc from 'openid-client'
 import { fetchUserInfo } from 'openid-client'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { MadeUpPerson } from '../../src/typist/made-up-person.js'
-import { until } from '../harness/patience.js'
 import {
   ask,
   type Bridge,
@@ -272,17 +271,6 @@ describe('single sign-on keeps the rules of', () => {
       expect(entered).toBe(0)
     })
 
-    it('4.11: after a sign-out the browser goes to registered addresses only', async () => {
-      const sign = await signedIn(keeping)
-      const id_token_hint = String((await exchanged(sign)).id_token)
-      for (const uri of ['http://localhost:9/foreign', 'http://evil.example/', 'http://localhost:9/bye/more']) {
-        const url = new URL(`${keeping.issuer}/session/end`)
-        url.search = new URLSearchParams({ id_token_hint, post_logout_redirect_uri: uri }).toString()
-        const answer = await fetch(url, { headers: { accept: 'text/html' } })
-        expect([answer.status, (await answer.text()).includes(uri)]).toEqual([400, false])
-      }
-    })
-
     it('4.12 and 4.13: redirects are 303, and headers of a request do not change the addresses of answers', async () => {
       const forged = { host: 'evil.example', 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'https' }
       expect(await (await metadataOf(forged)).text()).not.toContain('evil.example')
@@ -450,36 +438,6 @@ describe('single sign-on keeps the rules of', () => {
         await askAgain(visitor, party, { prompt: 'none', id_token_hint: await upstream.token(claims) })
         expect([claims, errorAt(visitor.at)]).toEqual([claims, error])
       }
-    })
-
-    it('Back-Channel Logout 2.4 to 2.6: a sign-out ends the session, and tells the application so', async () => {
-      const { visitor, asked, party } = await signedIn(keeping)
-      const tokens = await tokensOf({ visitor, asked, party })
-      const url = new URL(`${keeping.issuer}/session/end`)
-      url.search = new URLSearchParams({
-        id_token_hint: tokens.id_token ?? '',
-        post_logout_redirect_uri: 'http://localhost:9/bye',
-        state: 's-9',
-      }).toString()
-      await visitor.open(url.href)
-      expect(visitor.title()).toBe('Sign out?')
-      const xsrf = /name="xsrf" value="([^"]+)"/.exec(visitor.page)?.[1] ?? ''
-      visitor.at = `${keeping.issuer}/session/end/confirm`
-      await visitor.submit({ xsrf, logout: 'yes' })
-      expect(visitor.at).toBe('http://localhost:9/bye?state=s-9')
-      await until(() => logout.received.length > 0)
-      const sent = logout.received.at(-1) ?? ''
-      const keys = createRemoteJWKSet(new URL(`${keeping.issuer}/jwks`))
-      const { payload, protectedHeader } = await jwtVerify(sent, keys, { issuer: keeping.issuer, audience: 'app' })
-      expect(protectedHeader.typ).toBe('logout+jwt')
-      expect(payload).toMatchObject({
-        sub: 'ann',
-        sid: tokens.claims()?.sid,
-        events: { 'http://schemas.openid.net/event/backchannel-logout': {} },
-      })
-      expect(payload.nonce).toBeUndefined()
-      await askAgain(visitor, party, { prompt: 'none', login_hint: 'ann' })
-      expect(errorAt(visitor.at)).toBe('login_required')
     })
   })
 })

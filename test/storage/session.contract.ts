@@ -4,7 +4,10 @@ import type { SessionStore, SessionWords } from '../../src/storage/session.js'
 import { sha256Hex } from '../harness/fixtures.js'
 import { until } from '../harness/patience.js'
 
-/** The contract of every session store. `store()` is one on a real server; `organizationId()` exists in it. */
+/**
+ * The contract of every session store: concurrent calls, ends and tenancy. `test/simulator/stores.test.ts` compares single
+ * calls with the store in memory. `store()` is one on a real server; `organizationId()` exists in it.
+ */
 export function sessionContract(store: () => SessionStore, organizationId: () => string): void {
   const lifetimeMs = 900_000
   let org: string
@@ -57,43 +60,9 @@ export function sessionContract(store: () => SessionStore, organizationId: () =>
       await store().release(org, userRef, sha256, 'biometric', null)
       expect(await store().find(org, userRef, sha256)).toBeNull()
     })
-
-    it('stores that typing has failed in it, and the pending action that it reported last', async () => {
-      await mint()
-      const actions = [uuid(), uuid()]
-      await store().markTypingFailed(org, userRef, sha256)
-      for (const action of actions) await store().markReported(org, userRef, sha256, action)
-      const session = { used: { typingFailed: true }, reportedAction: actions[1] }
-      expect(await store().find(org, userRef, sha256)).toMatchObject(session)
-      expect((await reserve())?.session).toMatchObject(session)
-      await store().markReported(org, userRef, sha256Hex(), uuid())
-    })
-
-    it('is bound to one member only', async () => {
-      await mint({ memberRef: null })
-      expect((await store().find(org, userRef, sha256))?.memberRef).toBeNull()
-      expect(await store().designate(org, userRef, sha256, 'bo')).toBe(true)
-      expect(await store().designate(org, userRef, sha256, 'bo')).toBe(true)
-      expect(await store().designate(org, userRef, sha256, 'cy')).toBe(false)
-      expect((await store().find(org, userRef, sha256))?.memberRef).toBe('bo')
-    })
   })
 
   describe('a reservation', () => {
-    it('counts its own kind up to the budget', async () => {
-      await mint()
-      for (const used of [1, 2, 3])
-        expect(await reserve()).toMatchObject({
-          outcome: 'reserved',
-          session: { used: { biometric: used, security_code: 0 } },
-        })
-      expect(await reserve()).toMatchObject({
-        outcome: 'exhausted',
-        session: { used: { biometric: 3 } },
-      })
-      expect(await store().reserve(org, userRef, sha256, 'security_code', 3)).toMatchObject({ outcome: 'reserved' })
-    })
-
     it('counts the user’s reservations in all sessions', async () => {
       const other = sha256Hex()
       await mint()
@@ -117,34 +86,11 @@ export function sessionContract(store: () => SessionStore, organizationId: () =>
       const all = await Promise.all(Array.from({ length: 100 }, () => reserve()))
       expect(all.filter((one) => one?.outcome === 'reserved')).toHaveLength(3)
     })
-
-    it('is undone by release, never below zero', async () => {
-      await mint()
-      await reserve()
-      await store().release(org, userRef, sha256, 'biometric', null)
-      await store().release(org, userRef, sha256, 'biometric', null)
-      expect((await store().find(org, userRef, sha256))?.used.biometric).toBe(0)
-    })
   })
 
   describe('the words of a session', () => {
     const words = 'some words|more words|en'
     const found = async () => (await store().find(org, userRef, sha256))?.words
-    const release = (used: number, issued = words) =>
-      store().release(org, userRef, sha256, 'biometric', { issued, used })
-
-    it('are those it was minted with, and each typing attempt uses up one suggestion', async () => {
-      await mint({ words })
-      expect(await found()).toEqual({ issued: words, used: 0 })
-      expect(await reserve()).toMatchObject({ session: { words: { issued: words, used: 1 } } })
-      expect(await store().reserve(org, userRef, sha256, 'security_code', 3)).toMatchObject({
-        session: { words: { issued: words, used: 1 } },
-      })
-      await reserve()
-      await reserve()
-      expect(await reserve()).toMatchObject({ outcome: 'exhausted', session: { words: { used: 3 } } })
-      expect(await found()).toEqual({ issued: words, used: 3 })
-    })
 
     it('are used up once by a hundred concurrent attempts', async () => {
       await mint({ words })
@@ -152,22 +98,6 @@ export function sessionContract(store: () => SessionStore, organizationId: () =>
         Array.from({ length: 100 }, () => store().reserve(org, userRef, sha256, 'biometric', 100)),
       )
       expect(new Set(all.map((one) => one?.session.words?.used)).size).toBe(100)
-    })
-
-    it('are returned by the release of the last attempt, not of an earlier one, of a code or with other words', async () => {
-      await mint({ words })
-      await reserve()
-      await reserve()
-      await release(1)
-      await store().release(org, userRef, sha256, 'security_code', { issued: words, used: 2 })
-      await release(2, 'other words|en')
-      await store().release(org, userRef, sha256, 'biometric', null)
-      expect(await found()).toEqual({ issued: words, used: 2 })
-      await release(2)
-      expect(await found()).toEqual({ issued: words, used: 1 })
-      await release(1)
-      await release(0)
-      expect(await found()).toEqual({ issued: words, used: 0 })
     })
 
     it('are changed only from those that it has, by one of a hundred concurrent calls', async () => {
@@ -212,12 +142,6 @@ export function sessionContract(store: () => SessionStore, organizationId: () =>
       expect(again.remainingMs).toBeLessThanOrEqual(remainingMs)
     })
 
-    it('differs between members, and is never a minted one', async () => {
-      await mint({ memberRef: 'bo' })
-      const [bo, cy] = [await implicit(), await implicit({ memberRef: 'cy' })]
-      expect(new Set([sha256, bo.sha256, cy.sha256]).size).toBe(3)
-    })
-
     it('is a new, unused one after its lifetime, its end, and the end of all', async () => {
       const first = await implicit({ lifetimeMs: 60 })
       await reserve(first.sha256)
@@ -241,44 +165,6 @@ export function sessionContract(store: () => SessionStore, organizationId: () =>
         expect(await store().find(org, userRef, session.sha256)).toBeNull()
       }
       expect((await implicit()).used.biometric).toBe(0)
-    })
-  })
-
-  describe('end', () => {
-    it('ends that session only, and is idempotent', async () => {
-      const other = sha256Hex()
-      await mint()
-      await mint({ sha256: other })
-      await store().end(org, `${userRef}x`, sha256)
-      expect(await store().find(org, userRef, sha256)).not.toBeNull()
-      await store().end(org, userRef, sha256)
-      await store().end(org, userRef, sha256)
-      expect(await store().find(org, userRef, sha256)).toBeNull()
-      expect(await store().find(org, userRef, other)).not.toBeNull()
-    })
-  })
-
-  describe('endAll', () => {
-    it('ends every session of the user except the given one', async () => {
-      const others = [sha256Hex(), sha256Hex()]
-      await mint()
-      for (const other of others) await mint({ sha256: other })
-      await store().endAll(org, userRef, null, sha256)
-      expect(await store().find(org, userRef, sha256)).not.toBeNull()
-      for (const other of others) expect(await store().find(org, userRef, other)).toBeNull()
-      await store().endAll(org, userRef, null)
-      expect(await store().find(org, userRef, sha256)).toBeNull()
-    })
-
-    it('of one member keeps the sessions of another', async () => {
-      const [bo, cy, nobody] = [sha256Hex(), sha256Hex(), sha256Hex()]
-      await mint({ sha256: bo, memberRef: 'bo' })
-      await mint({ sha256: cy, memberRef: 'cy' })
-      await mint({ sha256: nobody, memberRef: null })
-      await store().endAll(org, userRef, 'bo')
-      expect(await store().find(org, userRef, bo)).toBeNull()
-      expect(await store().find(org, userRef, nobody)).toBeNull()
-      expect(await store().find(org, userRef, cy)).not.toBeNull()
     })
   })
 }

@@ -9,7 +9,7 @@ import { type Answer, startService, type TestService } from '../../harness/servi
 import { startProxy, type TcpProxy } from '../../harness/tcp-proxy.js'
 import { certificate } from '../../servers/certificate.js'
 import { type FreshDatabase, freshDatabase } from '../../servers/database.js'
-import { gatewaySink, muteSink, smtpSink, streamSink } from '../../servers/sinks.js'
+import { gatewaySink, muteSink, smtpSink } from '../../servers/sinks.js'
 
 let fresh: FreshDatabase
 let proxy: TcpProxy
@@ -174,23 +174,6 @@ it('deliveries show each try, its outcome and the state of the channel, and only
     expect((await service.dashboard('GET', `/alert/deliveries?${query}`)).status).toBe(422)
   await post('/alert', { blocked: off })
   await Promise.all([back.close(), remove('email')])
-})
-
-it('a syslog stream has each alert as one frame over TLS', async () => {
-  const sink = await streamSink(true)
-  await post('/alert/syslog', { host: 'localhost', port: sink.port, transport: 'tls', facility: 'local3' })
-  await post('/alert', { blocked: { syslog: true } })
-  for (const name of ['emil', 'after-emil']) {
-    await wrongCodes(name, 1)
-    await until(() => sink.received.some((text) => text.includes(`user="${name}"`)))
-  }
-  const frames = sink.received.filter((text) => text.includes('user="emil"'))
-  expect(frames).toHaveLength(1)
-  expect(frames[0]).toMatch(
-    /^\d+ <156>1 \S+ - keystride - blocked \[keystride@32473 id="[^"]+" organization="[^"]+" user="emil" member="emil"\] A sign-in/,
-  )
-  await post('/alert', { blocked: off })
-  await Promise.all([sink.close(), remove('syslog')])
 })
 
 describe('notifications', () => {

@@ -117,17 +117,6 @@ describe('while a pattern is being scored', () => {
     expect([scores.calls(), await one.records()]).toEqual([1, 0])
   })
 
-  it('a profile that is reset and enrolled again is not used for an earlier pattern', async () => {
-    const [one, other] = [await enrolled(), await enrolled()]
-    const scores = scoringThen(async () => {
-      await flowsOn().profiles.reset(one.who)
-      await one.enroll(other.fresh)
-    })
-    const verified = flowsOn({ scoring: scores }).verify(one.who, await one.session(), one.fresh(), HINTS)
-    await expect(verified).rejects.toMatchObject({ kind: 'session-missing' })
-    expect(await one.records()).toBe(0)
-  })
-
   it('a lock of the person causes a refusal and releases the reservation', async () => {
     const one = await enrolled()
     const scores = scoringThen(() => stores.attemptLocks.close(organizationId, one.memberId))
@@ -136,26 +125,6 @@ describe('while a pattern is being scored', () => {
     expect(answer).toMatchObject({ action: 'refused', refusedBecause: 'typing-locked', authentication: null })
     expect(await one.used(token)).toBe(0)
     expect([scores.calls(), await one.records()]).toEqual([1, 0])
-  })
-
-  it('a reference that another process replaces by a queued update is excluded: the pattern is scored again', async () => {
-    const one = await enrolled()
-    const scores = scoringThen(async () => {
-      const [pendingId, id, createdAt] = [v7(), v7(), Date.now()]
-      const queued = { kind: 'queue', id: pendingId, action: 'UPDATE_BIOMETRIC_PROFILE' } as const
-      await stores.pendingActions.change(organizationId, one.memberId, queued, createdAt)
-      const [oldest] = await one.references()
-      if (oldest === undefined) throw new Error('five references are stored')
-      const binding = { accountId: one.accountId, memberId: one.memberId, generation: 0 }
-      const sample = await stores.vault.open(organizationId, { ...binding, patternId: oldest.id }, oldest.sealed)
-      const sealed = await stores.vault.seal(organizationId, { ...binding, patternId: id }, sample)
-      const replacement = { ...oldest, id, memberId: one.memberId, sealed, replayMark: mark(), createdAt }
-      const rules = { target: 5, rejectReplay: true, pendingId }
-      expect((await stores.profiles.replaceOldest(organizationId, replacement, rules)).outcome).toBe('added')
-    })
-    const answer = await flowsOn({ scoring: scores }).verify(one.who, await one.session(), one.fresh(), HINTS)
-    expect(answer.authentication).toMatchObject({ nPatternsRef: 5, nPatternsRefUsed: 5 })
-    expect([scores.calls(), await one.records()]).toEqual([2, 1])
   })
 })
 
@@ -312,66 +281,6 @@ describe('a process with a cached person', () => {
       expect((await flows.verify(one.who, token, one.fresh(), HINTS)).policyId).toBe(strict.id)
     },
   )
-
-  it('scores nothing for a person whose profile another process has reset', async () => {
-    const one = await remembering()
-    const session = await one.session()
-    const records = await one.records()
-    await flowsOn().profiles.reset(one.who)
-    await expect(one.flows.verify(one.who, session, one.fresh(), HINTS)).rejects.toMatchObject({
-      kind: 'session-missing',
-    })
-    expect(await one.verify()).toMatchObject({ action: 'enroll', authentication: null })
-    expect(await one.records()).toBe(records)
-  })
-
-  it('continues the counters of other processes, and respects their locks', async () => {
-    const one = await remembering()
-    const other = await enrolled()
-    for (let n = 0; n < 2; n++) {
-      for (const flows of [one.flows, flowsOn()]) await flows.verify(one.who, await one.session(), other.fresh(), HINTS)
-    }
-    const streak = async () =>
-      (await stores.accounts.find(organizationId, one.who.userRef, null))?.member?.attempts.biometric
-    expect(await streak()).toMatchObject({ streak: 4, closedUntil: 0 })
-    await flowsOn().verify(one.who, await one.session(), other.fresh(), HINTS)
-    expect((await streak())?.closedUntil).toBeGreaterThan(Date.now())
-    const records = await one.records()
-    const scores = scoringThen(async () => {})
-    const token = await one.session()
-    const locked = { action: 'refused', refusedBecause: 'typing-locked', authentication: null }
-    // Regression: refusals kept their reservations, so the session was used up before the lock ended.
-    for (let n = 0; n < 4; n++) {
-      for (const flows of [one.flows, flowsOn({ people: one.people, scoring: scores })])
-        expect(await flows.verify(one.who, token, one.fresh(), HINTS)).toMatchObject(locked)
-    }
-    expect([await one.used(token), scores.calls(), await one.records()]).toEqual([0, 0, records])
-  })
-
-  it('does not use the profile of an earlier person with the same name', async () => {
-    const [one, other] = [await remembering(), await enrolled()]
-    await stores.accounts.remove(organizationId, one.who.userRef)
-    await flowsOn().accounts.create(one.who, { type: null, displayName: null, withCode: false })
-    await one.enroll(other.fresh)
-    await expect(one.verify()).rejects.toMatchObject({ kind: 'degraded' })
-    expect((await one.verify()).authentication).toMatchObject({ nPatternsRefUsed: 5, authenticated: false })
-    expect((await one.verify(other.fresh())).action).toBe('verified')
-  })
-
-  it('releases the reservation of an unreadable pattern, and admits no more than the budget', async () => {
-    const one = await remembering()
-    const session = await one.session()
-    for (let n = 0; n < 4; n++) {
-      await expect(one.flows.verify(one.who, session, bytes({}), HINTS)).rejects.toMatchObject({
-        kind: 'pattern-invalid',
-      })
-    }
-    const other = await enrolled()
-    const answers = await Promise.all(
-      Array.from({ length: 12 }, () => one.flows.verify(one.who, session, other.fresh(), HINTS)),
-    )
-    expect(answers.filter(({ authentication }) => authentication !== null)).toHaveLength(3)
-  })
 })
 
 describe('an edited copy of a pattern that was seen', () => {

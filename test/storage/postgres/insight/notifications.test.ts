@@ -138,23 +138,6 @@ describe('notifications of attempts', () => {
     expect((await told()).map(({ authenticationId }) => authenticationId).sort()).toEqual([ofAda, ofBo].sort())
   })
 
-  it('are made during deletions, for the accounts that stay', async () => {
-    const people: Person[] = []
-    for (let n = 0; n < 30; n++) people.push(await person(database, org, `user-${n}`))
-    for (const who of people) await fail(who, 0)
-    const accounts = postgresAccounts(database)
-    const gone = people.slice(0, 25)
-    let deleting = true
-    const deletions = Promise.all(gone.map(({ userRef }) => accounts.remove(org, userRef))).then(() => {
-      deleting = false
-    })
-    while (deleting) await notifications().derive(null)
-    await deletions
-    await derive()
-    const left = people.slice(25).map(({ userRef }) => userRef)
-    expect((await told()).map(({ userRef }) => userRef).sort()).toEqual(left.sort())
-  })
-
   it('are neither lost nor doubled if the process that makes them dies', async () => {
     const ada = await person(database, org)
     await manyBlocked(ada, 700)
