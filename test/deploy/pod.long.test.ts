@@ -110,7 +110,7 @@ describe.skipIf(process.getuid?.() !== 0)('a pod of the overlay small, without K
   it('migrates an empty database by the Job', async () => {
     pod = start(podOf('Job'))
     await pod.gone
-    expect([pod.process.exitCode, pod.output()]).toEqual([0, expect.stringContaining('Applied: 020_organization')])
+    expect([pod.process.exitCode, pod.output()]).toEqual([0, expect.stringContaining('Applied: 010_organization')])
   })
 
   it('serves a sign-in by typing and by code, as a user without rights', async () => {

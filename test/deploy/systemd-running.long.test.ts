@@ -76,7 +76,7 @@ describe.skipIf(why !== null)('the units, started by systemd as docs/deployment.
 
   it('migrate an empty database before the service starts', () => {
     expect(systemd.property('keystride-migrate', 'Result')).toBe('success')
-    expect(systemd.log()).toMatch(/Applied: 020_organization/)
+    expect(systemd.log()).toMatch(/Applied: 010_organization/)
     expect(systemd.property('keystride', 'ActiveState')).toBe('active')
   })
 

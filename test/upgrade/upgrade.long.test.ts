@@ -14,7 +14,7 @@ import { type ServiceProcess, startProcess } from '../harness/service-process.js
 import { type FreshDatabase, freshDatabase } from '../servers/database.js'
 import { type Haproxy, startHaproxy, whyNoHaproxy } from '../servers/haproxy.js'
 import { type Callable, callables, lost } from './functions.js'
-import { builtPrevious, previousKeystride, whyNoPrevious } from './previous-version.js'
+import { builtPrevious, describePrevious, previousKeystride, whyNoPrevious } from './previous-version.js'
 
 const why = whyNoHaproxy() ?? whyNoPrevious() ?? (redisIsHere() ? null : 'NO REDIS: upgrades are SKIPPED')
 if (why !== null) console.warn(`\n*** ${why} ***\n`)
@@ -25,6 +25,8 @@ type Version = 'previous' | 'current'
 const VERIFIES = 10
 const PROFILES = 1
 const CODE = '749205'
+/** The first run after a change of a migration builds the previous version, which takes minutes on a loaded machine. */
+const BUILT_MS = 900_000
 /** A person is sometimes rejected and types again. */
 const TRIES = 5
 
@@ -74,7 +76,7 @@ describe.skipIf(why !== null)('an upgrade of two processes behind haproxy, one a
     services = await Promise.all([start(), start()])
     const [one, two] = services.map(({ core }) => Number(new URL(core).port))
     haproxy = await startHaproxy([one ?? 0, two ?? 0])
-  })
+  }, BUILT_MS)
   afterAll(async () => {
     await haproxy?.close()
     await Promise.all(services?.map((service) => service.kill()) ?? [])
@@ -122,7 +124,7 @@ describe.skipIf(why !== null)('an upgrade of two processes behind haproxy, one a
     const present = new Set(rows.map((row) => row.user_ref))
     expect(created.filter((userRef) => !present.has(userRef))).toEqual([])
     console.log(
-      `upgrade, way back and upgrade again: 0 of ${all.length} requests failed, ${late.length} late; ${audited}`,
+      `upgrade from ${describePrevious()}, way back and upgrade again: 0 of ${all.length} requests failed, ${late.length} late; ${audited}`,
     )
   })
 

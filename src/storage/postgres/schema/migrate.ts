@@ -175,8 +175,8 @@ async function history(client: pg.Client): Promise<string[]> {
   return rows.map(({ name }) => name)
 }
 
-/** Names of migrations before 0.1.0 begin with a time. No migration leads from there. */
-const BEFORE_THE_FIRST_RELEASE = /^\d{13}_/
+/** First migrations of development versions before 0.1.0. No migration leads from there. */
+const BEFORE_THE_FIRST_RELEASE = /^(\d{13}_|020_organization$)/
 
 /** The known migrations that the database lacks. Throws if the two histories differ before the end of the shorter one. */
 function missingFrom(

@@ -3,9 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { v7 as uuid } from 'uuid'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { connectPostgres, type Database, type Transaction } from '../../../../src/storage/postgres/connection/client.js'
-import { withClient } from '../../../../src/storage/postgres/connection/with-client.js'
 import { postgresStatistics } from '../../../../src/storage/postgres/insight/statistics.js'
-import { shippedSchema } from '../../../../src/storage/postgres/schema/shipped-schema.js'
 import { organization, person } from '../../../harness/fixtures.js'
 import { type FreshDatabase, freshDatabase } from '../../../servers/database.js'
 
@@ -117,49 +115,6 @@ describe('in a session of a zone with summer time', () => {
       await run(zoned, 'slide_totals', at + HOUR_MS / 4)
     for (const job of JOBS) await run(zoned, job, now + HOUR_MS / 4)
     expect(await figures(zoned, org, season, now)).toEqual(wanted(season, 24))
-  })
-})
-
-describe('a database that counted days of another zone', () => {
-  const upgraded = async () => {
-    const { text } = shippedSchema().migrations.find(({ name }) => name === '170_whole_days') ?? { text: '' }
-    await withClient(fresh.url, (client) => client.query(`begin; ${text}; commit`))
-  }
-
-  it.each([SPRING, AUTUMN])('is right after the migration, in $name', async (season) => {
-    const org = await attemptedHourly(season)
-    const now = season.to + 6 * DAY_MS
-    for (const job of JOBS) await run(database, job, now + HOUR_MS / 4)
-    const [wrong, n, until] =
-      season === SPRING ? [Date.UTC(2026, 2, 29), 23, Date.UTC(2026, 2, 29, 23)] : [Date.UTC(2026, 9, 24), 25, null]
-    await database.asSystem(async (sql) => {
-      await sql`update keystride.attempt_day set n = ${n} where facet = 'all' and day = ${new Date(wrong)}`
-      // A value of the hour that was too much.
-      await sql`
-        insert into keystride.attempt_day select organization_id, 'browser', day, 'Firefox', 1, 0, 0, 0, 0, 0, 0, 0, 0
-        from keystride.attempt_day where facet = 'all' and day = ${new Date(wrong)}`
-      await sql`update keystride.user_total set n = n + 1 where user_ref = 'ada'`
-      if (until === null) return
-      await sql`delete from keystride.attempt_day where day > ${new Date(wrong)}`
-      await sql`update keystride.attempt_counted set days_until = ${new Date(until)}`
-    })
-    await upgraded()
-    const { days } = wanted(season, 24)
-    const read = async () => (await figures(database, org, season, now)).days
-    expect(await read()).toEqual(days)
-    for (const job of JOBS) await run(database, job, now + HOUR_MS / 4)
-    expect(await figures(database, org, season, now)).toEqual(wanted(season, 24))
-    expect(await postgresStatistics(database).tallies(org, 'browser', season, 'day')).toEqual([])
-  })
-
-  it('keeps the days that are right', async () => {
-    const org = await attemptedHourly(SPRING)
-    for (const job of ['count_attempts', 'count_days'] as const) await run(database, job, SPRING.to + DAY_MS)
-    const until = () =>
-      database.scoped(org, (sql) => sql<{ at: Date }[]>`select days_until as at from keystride.attempt_counted`)
-    const before = await until()
-    await upgraded()
-    expect([...(await until())]).toEqual([...before])
   })
 })
 

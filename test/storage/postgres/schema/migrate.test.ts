@@ -18,25 +18,31 @@ describe('the migration of empty databases', () => {
     await Promise.all(databases.map((one) => one.drop()))
   })
 
-  it('refuses a database from before the first release, and changes nothing', async () => {
-    const { url, drop } = await freshDatabase({ empty: true })
-    const old = postgres(url, { max: 1, onnotice: () => {} })
-    await old.unsafe(`create schema keystride_history; create schema keystride; create table keystride.account (id int);
+  it.each([
+    ['of numbered', '020_organization', '030_person'],
+    ['of timed', '1763700001000_organizations', '1763700002000_members'],
+  ])(
+    'refuses a development database %s migrations from before the first release, and changes nothing',
+    async (_, one, two) => {
+      const { url, drop } = await freshDatabase({ empty: true })
+      const old = postgres(url, { max: 1, onnotice: () => {} })
+      await old.unsafe(`create schema keystride_history; create schema keystride; create table keystride.account (id int);
       insert into keystride.account values (1);
       create table keystride_history.migration (id serial primary key, name varchar(255) not null, run_on timestamp not null);
       insert into keystride_history.migration (name, run_on)
-        values ('1763700001000_organizations', now()), ('1763700002000_members', now())`)
-    const says = /^the database was made by a development version before 0\.1\.0, .* nothing was changed$/
-    await expect(migrate(url)).rejects.toThrow(says)
-    for (const newer of [true, false]) await expect(requireSchema(url, { newer })).rejects.toThrow(says)
-    expect(
-      await old`select c.relname from pg_class c join pg_namespace n on n.oid = c.relnamespace
+        values ('${one}', now()), ('${two}', now())`)
+      const says = /^the database was made by a development version before 0\.1\.0, .* nothing was changed$/
+      await expect(migrate(url)).rejects.toThrow(says)
+      for (const newer of [true, false]) await expect(requireSchema(url, { newer })).rejects.toThrow(says)
+      expect(
+        await old`select c.relname from pg_class c join pg_namespace n on n.oid = c.relnamespace
       where n.nspname like 'keystride%' and c.relkind = 'r' order by 1`.values(),
-    ).toEqual([['account'], ['migration']])
-    expect(await old`select * from keystride.account`).toHaveLength(1)
-    await old.end()
-    await drop()
-  })
+      ).toEqual([['account'], ['migration']])
+      expect(await old`select * from keystride.account`).toHaveLength(1)
+      await old.end()
+      await drop()
+    },
+  )
 })
 
 it('the migrations have names that sort in the order in which they apply', () => {

@@ -1,7 +1,7 @@
 -- Attempts counted by hour and day, and totals of each user, for the dashboard.
 
--- Attempts of a closed hour by facet: `all`, `method`, `reason`, and the facets of the attempts. For `users`, n is the
--- number of people who signed in.
+-- Attempts of a closed hour by facet: `all`, `method`, `reason`, `confidence`, and the facets of the attempts. For `users`, n is
+-- the number of people who signed in. The two tables after this one have the same columns.
 create table keystride.attempt_count (
   organization_id uuid not null references keystride.organization,
   facet text not null,
@@ -21,65 +21,42 @@ create table keystride.attempt_count (
 call keystride.guard('keystride.attempt_count');
 revoke insert, update, delete on keystride.attempt_count from keystride_app;
 
--- Attempts of hours that are still open: from attempt_counted.until to attempt_counted.recent_until, a little behind the
--- present. At 250 a second the last hour has 900,000 attempts, too many to add up for a page. An attempt that commits late
--- is missing until its hour is closed.
+-- Attempts of open hours, from attempt_counted.until to attempt_counted.recent_until, which is a few seconds before the
+-- present. At 250 attempts a second the last hour has 900,000, too many to add up for a page. An attempt that commits late is
+-- missing until its hour is closed.
 create table keystride.attempt_recent (
-  organization_id uuid not null references keystride.organization,
-  facet text not null,
-  hour timestamptz not null,
-  value text not null,
-  n int not null,
-  n_authenticated int not null,
-  n_challenged int not null,
-  n_blocked int not null,
-  sum_confidence float8 not null,
-  sum_biometrics float8 not null,
-  n_biometrics int not null,
-  sum_context float8 not null,
-  n_context int not null,
-  primary key (organization_id, facet, hour, value)
+  like keystride.attempt_count including indexes,
+  foreign key (organization_id) references keystride.organization
 ) with (fillfactor = 50); -- updated repeatedly for an hour, then deleted
 call keystride.guard('keystride.attempt_recent');
 revoke insert, update, delete on keystride.attempt_recent from keystride_app;
 
--- Attempts of a closed day (UTC): sums of its hours. For `blocked-users`, n is the number of people with a blocked attempt.
+-- Attempts of a closed day (UTC), as sums of its hours. For `blocked-users`, n is the number of people with a blocked attempt.
 create table keystride.attempt_day (
-  organization_id uuid not null references keystride.organization,
-  facet text not null,
-  day timestamptz not null,
-  value text not null,
-  n int not null,
-  n_authenticated int not null,
-  n_challenged int not null,
-  n_blocked int not null,
-  sum_confidence float8 not null,
-  sum_biometrics float8 not null,
-  n_biometrics int not null,
-  sum_context float8 not null,
-  n_context int not null,
-  primary key (organization_id, facet, day, value)
+  like keystride.attempt_count including indexes,
+  foreign key (organization_id) references keystride.organization
 );
+alter table keystride.attempt_day rename column hour to day;
 call keystride.guard('keystride.attempt_day');
 revoke insert, update, delete on keystride.attempt_day from keystride_app;
 
 -- Times up to which attempts are counted.
 create table keystride.attempt_counted (
   organization_id uuid primary key references keystride.organization,
-  until timestamptz not null, -- hours
-  days_until timestamptz not null default '-infinity', -- days
-  recent_until timestamptz not null default '-infinity' -- attempts of open hours
+  until timestamptz not null, -- by hours
+  days_until timestamptz not null default '-infinity', -- by days
+  recent_until timestamptz not null default '-infinity' -- in open hours
 );
 call keystride.guard('keystride.attempt_counted');
 revoke insert, update, delete on keystride.attempt_counted from keystride_app;
 
--- Attempts of each user in the last `days` before user_totaled.until; a row for every account, so that a page of the table
--- of users comes from one index. Confidences are sums of whole billionths: what is subtracted is exactly what was added.
+-- Attempts of each user in the last `days` before user_totaled.until. Every account has a row, so that a page of the table of
+-- users comes from one index. Confidences are sums of whole billionths, so that a later subtraction is exact.
 create table keystride.user_total (
   organization_id uuid not null,
   days int not null,
   account_id uuid not null,
-  user_ref text not null, -- the account's; orders equal figures
+  user_ref text not null, -- of the account; orders users with equal figures
   n int not null,
   n_authenticated int not null,
   n_challenged int not null,
@@ -91,9 +68,9 @@ create table keystride.user_total (
   primary key (organization_id, account_id, days),
   foreign key (organization_id, account_id) references keystride.account (organization_id, id) on delete cascade
 );
--- One index for each order: the first page of 100,000 users takes 35 ms instead of 570. Users without attempts have one
--- entry. Counts have few different values, each of many users, and a backward scan lists those by last name first: so
--- these have an index for each direction.
+-- Each order has an index: the first page of 100,000 users takes 35 ms instead of 570. A user without attempts is in one index
+-- only. Many users have the same count, and a backward scan would list these in descending order of user_ref, so counts have an
+-- index for each direction.
 create index user_total_none on keystride.user_total (organization_id, days, user_ref) where n = 0;
 create index user_total_n on keystride.user_total (organization_id, days, n desc, user_ref) where n > 0;
 create index user_total_n_up on keystride.user_total (organization_id, days, n, user_ref) where n > 0;
@@ -109,6 +86,7 @@ create index user_total_last on keystride.user_total (organization_id, days, las
 call keystride.guard('keystride.user_total');
 revoke insert, update, delete on keystride.user_total from keystride_app;
 
+-- Times up to which the windows of user_total reach.
 create table keystride.user_totaled (
   organization_id uuid not null references keystride.organization,
   days int not null,

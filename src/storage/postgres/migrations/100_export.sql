@@ -1,4 +1,4 @@
--- Exports: archives that jobs write, in encrypted pieces that every machine can read.
+-- Archives of exports. Jobs write them in encrypted pieces that every machine can read.
 
 create table keystride.export_archive (
   organization_id uuid not null references keystride.organization,
@@ -9,9 +9,9 @@ create table keystride.export_archive (
   status text not null default 'queued' check (status in ('queued', 'running', 'ready', 'failed')),
   created_at timestamptz not null,
   expires_at timestamptz not null,
-  size bigint, -- of the zip, bytes; null until it is ready
+  size bigint, -- bytes of the zip file; null until it is ready
   attempts int not null default 0,
-  secret bytea, -- of the latest attempt: without it the pieces of another attempt cannot be read
+  secret bytea, -- of the latest attempt; the pieces of other attempts cannot be read with it
   claimed_until timestamptz,
   primary key (organization_id, id),
   check (status <> 'ready' or (secret is not null and size is not null))
@@ -19,7 +19,7 @@ create table keystride.export_archive (
 create index export_archive_expiry on keystride.export_archive (expires_at);
 call keystride.guard('keystride.export_archive');
 
--- Without a foreign key: an archive is deleted at once, its pieces, unreadable from then on, in the background.
+-- The table has no foreign key: an archive is deleted at once, and its pieces, unreadable from then on, in the background.
 create table keystride.export_piece (
   organization_id uuid not null,
   archive_id uuid not null,

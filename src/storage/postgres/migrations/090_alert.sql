@@ -2,7 +2,7 @@
 
 create table keystride.alerting (
   organization_id uuid primary key references keystride.organization,
-  rules jsonb not null default '{}', -- kind, channel, true; an absent one is off
+  rules jsonb not null default '{}', -- true by kind and channel; an absent one is off
   read_all_at timestamptz not null default '-infinity', -- notifications up to this time are read
   derived_until timestamptz not null -- attempts before this time have their notifications
 );
@@ -10,11 +10,11 @@ call keystride.guard('keystride.alerting');
 
 create table keystride.alert_channel (
   organization_id uuid not null references keystride.organization,
-  channel text not null check (channel in ('email', 'sms', 'syslog')),
+  channel text not null check (channel in ('email', 'sms', 'syslog', 'webhook')),
   settings jsonb not null, -- ChannelSettings of src/domain/alert-channels.ts
   secret bytea, -- sealed
   tested_at timestamptz,
-  failures int not null default 0, -- in a row
+  failures int not null default 0, -- consecutive ones
   closed_until timestamptz, -- no delivery is tried before this time
   primary key (organization_id, channel)
 );
@@ -26,7 +26,7 @@ create table keystride.notification (
   event text not null, -- identifies the event
   kind text not null,
   at timestamptz not null,
-  account_id uuid, -- null: the organization as a whole
+  account_id uuid, -- null if the event concerns the whole organization
   member_id uuid,
   authentication_id uuid,
   details jsonb not null default '{}', -- EventDetails of src/domain/alert.ts; names no person

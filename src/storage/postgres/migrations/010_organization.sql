@@ -1,5 +1,5 @@
 -- Organizations with their policies, API keys and typing words.
--- The rights of the roles, here and in all files: functions/guard.sql.
+-- functions/guard.sql explains the rights of the roles on each table.
 
 create table keystride.organization (
   organization_id uuid primary key,
@@ -9,15 +9,15 @@ create table keystride.organization (
   wrapped_key bytea not null,
   created_at timestamptz not null,
   quota_mode text not null default 'soft' check (quota_mode in ('soft', 'strict')),
-  quota_accounts int not null default 0 check (quota_accounts >= 0), -- 0 is unlimited, here and below
+  quota_accounts int not null default 0 check (quota_accounts >= 0), -- 0 is unlimited, in each quota
   quota_shared_accounts int not null default 0 check (quota_shared_accounts >= 0),
-  quota_members int not null default 0 check (quota_members >= 0), -- of one shared account
-  -- Moves with every change of the organization's words: processes cache the words and compare this number.
+  quota_members int not null default 0 check (quota_members >= 0), -- members of one shared account
+  -- Counts the changes of the organization's words: processes cache the words and compare this number.
   words_version int not null default 0,
   -- Id of the key-encryption key that wraps the data key: the first 8 bytes of the wrapped key.
   key_id text not null generated always as (encode(substring(wrapped_key from 1 for 8), 'hex')) stored,
   redirect_origins jsonb not null default '[]', -- allowed targets at the end of a profile link; empty allows any
-  -- Limits of each API key: requests a second (0 is unlimited) and burst. Null: the deployment's.
+  -- Limits of each API key: requests a second (0 is unlimited) and burst. Null stands for the limits of the deployment.
   key_rate int check (key_rate between 0 and 1000000),
   key_burst int check (key_burst between 1 and 1000000),
   constraint organization_key_rate check ((key_rate is null) = (key_burst is null))
@@ -35,10 +35,10 @@ create table keystride.policy (
   is_default boolean not null default false,
   policy jsonb not null,
   created_at timestamptz not null,
-  groups jsonb not null default '[]', -- of accounts; the oldest policy with a group of the account applies
-  is_shadow boolean not null default false, -- judges as well, without effect
+  groups jsonb not null default '[]', -- groups of accounts; the oldest policy with a group of the account applies
+  is_shadow boolean not null default false, -- judges each attempt too, without effect
   updated_at timestamptz,
-  archived_at timestamptz, -- instead of deletion: attempts name the policy that judged them
+  archived_at timestamptz, -- a policy is not deleted: attempts name the policy that judged them
   primary key (organization_id, id),
   constraint policy_default_lives check (not is_default or archived_at is null),
   constraint policy_shadow_lives check (not is_shadow or archived_at is null)
@@ -55,7 +55,7 @@ create table keystride.api_key (
   sha256 bytea not null check (octet_length(sha256) = 32),
   created_at timestamptz not null,
   revoked_at timestamptz,
-  expires_at timestamptz, -- by the database's clock; null: never
+  expires_at timestamptz, -- compared with the database's clock; null if the key does not expire
   primary key (organization_id, id),
   unique (organization_id, sha256)
 );

@@ -1,4 +1,4 @@
--- Judged attempts, in monthly partitions that keystride.ensure_partitions makes.
+-- Judged attempts, in monthly partitions that keystride.ensure_partitions creates.
 
 create table keystride.authentication (
   organization_id uuid not null,
@@ -22,10 +22,10 @@ create table keystride.authentication (
   n_patterns_ref_used int not null,
   pattern_id uuid,
   sealed bytea,
-  facts text, -- AttemptFacts of src/domain/attempt-facts.ts as JSON: PostgreSQL never looks into them, so it need not parse them
+  facts text, -- AttemptFacts of src/domain/attempt-facts.ts as JSON text, which PostgreSQL need not parse
   facets jsonb, -- the counted facets of the facts; nothing that names a person
   events jsonb, -- AttemptEvents of src/domain/attempt-events.ts; null for most
-  tags jsonb, -- k and v each; null if none
+  tags jsonb, -- objects of k and v; null if there are none
   primary key (organization_id, id)
 ) partition by range (id);
 alter table keystride.authentication alter column sealed set storage external; -- encrypted bytes do not compress
@@ -35,7 +35,7 @@ create index authentication_blocked on keystride.authentication (organization_id
   where recommended_action = 'block';
 call keystride.guard('keystride.authentication');
 
--- A partition queried by its own name follows its own policies: it has none, so it shows nothing.
+-- A query that names a partition is under the policies of the partition. It has none, so it shows no row.
 create table keystride.authentication_default partition of keystride.authentication default
   with (toast_tuple_target = 4080); -- as in ensure_partitions
 alter table keystride.authentication_default enable row level security, force row level security;

@@ -1,7 +1,7 @@
--- Headcounts with their ledger, and requests by API.
+-- Headcounts with their ledger, and requests to the APIs.
 
--- Kept by triggers; the changes in headcount_change are not included yet. A quota is exact under the advisory lock
--- headcount_line. Lock order: account, member, headcount.
+-- Triggers keep the headcount. It does not include the changes in headcount_change yet. A quota is exact under the advisory
+-- lock headcount_line. Transactions lock accounts first, then members, then the headcount.
 create table keystride.headcount (
   organization_id uuid primary key references keystride.organization,
   n_accounts int not null default 0,
@@ -17,8 +17,8 @@ create trigger note_overage after update on keystride.headcount
   for each row when (new.n_accounts > old.n_accounts or new.n_accounts_generic > old.n_accounts_generic)
   execute function keystride.note_overage_of_count();
 
--- A row for each change, so that concurrent creations do not wait for each other; the holder of the lock adds the rows up.
--- Only a strict quota and the ledger need the lock.
+-- Each change is a row, so that concurrent creations do not wait for each other. The holder of the lock adds the rows up. Only
+-- a strict quota and the ledger need the lock.
 create table keystride.headcount_change (
   organization_id uuid not null references keystride.organization,
   id uuid not null default gen_random_uuid(),
@@ -31,8 +31,8 @@ create table keystride.headcount_change (
 call keystride.guard('keystride.headcount_change');
 revoke insert, update, delete on keystride.headcount_change from keystride_app;
 
--- The ledger: each event has the totals after it and is chained by hash to the event before. Append-only;
--- deleted with the organization.
+-- The usage ledger. Each event has the totals after it, and is chained by hash to the event before. The table is append-only
+-- until its organization is deleted.
 create table keystride.usage_event (
   organization_id uuid not null references keystride.organization on delete cascade,
   n bigint not null,
@@ -57,7 +57,7 @@ create trigger append_only_in_use before delete on keystride.usage_event
 create trigger append_only_whole before truncate on keystride.usage_event
   for each statement execute function keystride.refuse_change();
 
--- Requests by day and class. No request writes here: processes count in memory and add their counts from time to time.
+-- Requests by day and class. No request writes here: processes count in memory, and add their counts at intervals.
 create table keystride.api_usage (
   organization_id uuid not null references keystride.organization,
   day date not null, -- UTC

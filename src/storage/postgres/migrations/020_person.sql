@@ -1,4 +1,4 @@
--- Accounts, their members, and the traces that outlive them.
+-- Accounts and their members, and the records that outlive them.
 
 create table keystride.account (
   organization_id uuid not null references keystride.organization,
@@ -28,7 +28,7 @@ create table keystride.member (
   id uuid not null,
   account_id uuid not null,
   member_ref text not null,
-  -- Profile: live reference patterns of the current generation by mode. Adaptive patterns are not counted.
+  -- Profile. The counts by mode include the enrolled reference patterns of the current generation, and no adaptive ones.
   generation int not null default 0,
   n_visible int not null default 0 check (n_visible >= 0),
   n_sensitive int not null default 0 check (n_sensitive >= 0),
@@ -37,28 +37,28 @@ create table keystride.member (
   completed_at timestamptz,
   last_success_at timestamptz, -- by typing or by code
   preferred_language text,
-  -- AttemptCounters of src/domain/attempts.ts, replaced as a whole if attempts_version is unchanged.
+  -- AttemptCounters of src/domain/attempts.ts. An update replaces them as a whole, if attempts_version is unchanged.
   attempts jsonb not null,
   attempts_version bigint not null default 0,
   created_at timestamptz not null,
-  -- Security code. On this row, because its attempts are counted here, under the same lock.
-  code_hash text, -- null: no code
-  code_previous_hash text, -- may not be chosen again
+  -- Security code. It is on this row because its attempts are counted here, under the same lock.
+  code_hash text, -- null if the member has no code
+  code_previous_hash text, -- the member may not choose this code again
   code_temporary boolean not null default false,
   code_used boolean not null default false,
   code_set_at timestamptz,
-  code_expires_at timestamptz, -- of a temporary code
+  code_expires_at timestamptz, -- only of a temporary code
   code_issued jsonb not null default '[]', -- times of the latest temporary codes, epoch ms
   code_version bigint not null default 0,
   display_name text,
-  archived_at timestamptz, -- taken off a shared account: not found by its reference; the row keeps its locks
-  -- Refused typing patterns, by the server's clock. On this row, which every call with a pattern reads.
-  invalid_patterns timestamptz[] not null default '{}', -- times of the latest, oldest first
-  patterns_closed_until timestamptz, -- null: never closed
+  archived_at timestamptz, -- removed from a shared account: its reference no longer finds it, and the row keeps its locks
+  -- Refused typing patterns, by the server's clock. They are on this row because every call with a pattern reads it.
+  invalid_patterns timestamptz[] not null default '{}', -- times of the latest ones, oldest first
+  patterns_closed_until timestamptz, -- null if typing was never closed
   typed_at timestamptz, -- last success by typing
-  profile_version bigint not null default 0, -- moves with every change of the references that count
-  sample_format smallint not null default 1, -- of the current generation: src/domain/sample-format.ts
-  -- The next generation while it is collected: its patterns have generation + 1 and count nowhere else.
+  profile_version bigint not null default 0, -- increases with every change of the references that count
+  sample_format smallint not null default 1, -- of the current generation (src/domain/sample-format.ts)
+  -- The next generation while it is collected. Its patterns have generation + 1, and no other count includes them.
   successor_owner text,
   successor_format smallint,
   successor_visible int not null default 0,
@@ -68,7 +68,7 @@ create table keystride.member (
   pending_queued_at timestamptz,
   pending_replaced int not null default 0,
   adapted_at timestamptz,
-  -- Version of all that a verdict depends on: a process may judge with a cached member, and the commit compares versions.
+  -- Version of everything on which a verdict depends: a process may judge with a cached member, and its commit compares versions.
   row_version bigint not null default 0,
   -- Habits of src/domain/context/circumstances.ts as JSON text: PostgreSQL never looks into them, so it need not parse them.
   habits text not null default '{}',
@@ -94,29 +94,31 @@ create trigger keep_locks before insert or delete on keystride.member
   for each row execute function keystride.keep_locks();
 create trigger keep_locks_of_renamed before update of member_ref on keystride.member
   for each row when (old.member_ref is distinct from new.member_ref) execute function keystride.keep_locks();
--- An update that moves the version itself, as each recorded attempt does, saves the call.
+-- The condition saves the call in an update that increases the version itself, as each recorded attempt does.
 create trigger move_row_version before update on keystride.member
   for each row when (new.row_version is not distinct from old.row_version)
   execute function keystride.move_row_version();
--- On columns that no attempt writes, so that it costs an attempt nothing.
+-- The last two triggers are on columns that no attempt writes, so that they cost an attempt nothing.
+create trigger note_enrollment after update of completed_at on keystride.member
+  for each row when (new.completed_at is not null) execute function keystride.note_enrollment();
 create trigger note_reset after update of ever_reset, reset_at on keystride.member
   for each row when (new.archived_at is null and (new.reset_at is distinct from old.reset_at
     or (new.n_visible + new.n_sensitive = 0 and old.n_visible + old.n_sensitive > 0)))
   execute function keystride.note_reset();
 
--- The attempt counters of a person outlive the account by a day, so that deleting and creating it lifts no lock.
+-- The attempt counters of a person outlive the account by a day, so that its deletion and new creation lift no lock.
 create table keystride.lock_tombstone (
   organization_id uuid not null references keystride.organization,
   person bytea not null check (octet_length(person) = 32), -- SHA-256 of organization, user and member reference
   attempts jsonb not null,
   kept_until timestamptz not null,
-  member_id uuid, -- of a renamed member; null if deleted
+  member_id uuid, -- of a renamed member; null if the member was deleted
   primary key (organization_id, person)
 );
 call keystride.guard('keystride.lock_tombstone');
 revoke insert, update, delete on keystride.lock_tombstone from keystride_app;
 
--- Administrators' actions on a person. Rows are deleted with the account or at the end of their retention, by functions.
+-- Administrators' actions on a person. Functions delete the rows with the account or at the end of their retention.
 create table keystride.admin_action (
   organization_id uuid not null references keystride.organization,
   id uuid not null, -- UUIDv7
@@ -127,7 +129,7 @@ create table keystride.admin_action (
   action text not null,
   api_key_id uuid not null,
   request_id uuid not null,
-  done_of uuid, -- this row records that the action of that id was carried out
+  done_of uuid, -- id of the action that this row records as carried out
   primary key (organization_id, id)
 );
 create index admin_action_user on keystride.admin_action (organization_id, user_ref, id) where done_of is null;
@@ -141,15 +143,16 @@ create trigger append_only before update on keystride.admin_action
 create trigger append_only_whole before truncate on keystride.admin_action
   for each statement execute function keystride.refuse_change();
 
--- Erased people, by the hash of a deleted id: after the restore of a backup they are erased again. Append-only; deleted with
--- the organization.
+-- Erased people, by the hash of a deleted id: after the restore of a backup they are erased again. The table is append-only
+-- until its organization is deleted.
 create table keystride.erasure (
   organization_id uuid not null references keystride.organization on delete cascade,
   id uuid not null,
   at timestamptz not null,
-  of text not null check (of in ('account', 'member')), -- a member: one taken off a shared account
+  of text not null check (of in ('account', 'member')), -- `member` is one removed from a shared account
   person bytea not null, -- SHA-256 of the account's or the member's id
   primary key (organization_id, id)
 );
+create index erasure_at on keystride.erasure (at); -- for the job that vacuums, which looks up the newest erasure
 call keystride.guard('keystride.erasure');
 revoke update, delete on keystride.erasure from keystride_app, keystride_system;

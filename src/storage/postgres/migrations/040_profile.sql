@@ -8,22 +8,21 @@ create table keystride.reference_pattern (
   mode text not null check (mode in ('visible', 'sensitive')),
   sealed bytea not null,
   created_at timestamptz not null,
-  -- `adaptive`: learned from a sign-in; deleted with any enrolled reference, because it was compared with that.
+  -- An adaptive pattern was learned from a sign-in. It is deleted with any enrolled reference, because it was compared with all of them.
   kind text not null default 'enrolled' check (kind in ('enrolled', 'adaptive')),
   primary key (organization_id, member_id, id),
   foreign key (organization_id, member_id) references keystride.member (organization_id, id)
 );
 alter table keystride.reference_pattern
-  -- Encrypted bytes do not compress.
-  alter column sealed set storage external,
-  -- About ten patterns a member, however few members the table had when it was analyzed. Of a table with one member the
-  -- planner learned that each has as many as the organization, and read all of those by another index.
+  alter column sealed set storage external, -- encrypted bytes do not compress
+  -- The planner assumes ten patterns a member. Statistics of a table with a single member made it expect the whole
+  -- organization's patterns for each member, and it read all of them by another index.
   alter column member_id set (n_distinct = -0.1);
 create index reference_pattern_created on keystride.reference_pattern (organization_id, created_at);
 create index reference_pattern_id on keystride.reference_pattern (organization_id, id);
 call keystride.guard('keystride.reference_pattern');
 
--- A link that ends is deleted.
+-- A profile link that ends is deleted.
 create table keystride.profile_link (
   organization_id uuid not null references keystride.organization,
   id uuid not null,
