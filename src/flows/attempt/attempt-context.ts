@@ -22,7 +22,8 @@ import type { CachedPerson, PersonCache } from './person-cache.js'
 
 export interface ContextNeeds {
   readonly accounts: AccountStore
-  readonly sessions: SessionStore
+  /** Without `release`, which verify.ts alone calls. */
+  readonly sessions: Pick<SessionStore, 'find' | 'designate' | 'reserve'>
   readonly people: PersonCache
   readonly settingsOf: (organizationId: string) => Promise<Settings>
   readonly targets: ProfileTargets
@@ -51,39 +52,46 @@ export interface AttemptContext {
   readonly member: Member
   readonly settings: Settings
   readonly used: SessionUse
-  /** Approximate number of this attempt among the user's latest; 0 without a reservation. */
-  readonly nth: number
   readonly hints: LanguageHints
+}
+
+/**
+ * A context whose session has counted the attempt, and for typing used up its words. It is owed: either the attempt is
+ * recorded, or `unjudged` of verify.ts gives the reservation back. After a crash in between the attempt stays counted.
+ */
+export interface Reserved extends AttemptContext {
+  /** Approximate number of this attempt among the user's latest. */
+  readonly nth: number
 }
 
 /** Why no attempt is judged: the profile is incomplete, or the mode is not open. */
 export type Closed = 'enroll' | RefusedBecause
 
-/** A context without a reservation, in which no attempt is judged. */
-interface ClosedAttempt {
+/** An attempt that is not judged. */
+export interface Unjudged {
+  readonly why: Closed | Refusal
+  /** Without the reservation. */
   readonly context: AttemptContext
-  readonly closed: Closed
+  /** The reservation to give back; null if nothing was counted. */
+  readonly owed: Reserved | null
 }
 
 /**
  * Finds session, person and settings, and counts the attempt before it is judged. A cached person costs one Redis round
  * trip. Throws a Refusal if the session or the person is missing.
  */
-export async function openAttempt(needs: ContextNeeds, call: AttemptCall): Promise<AttemptContext | ClosedAttempt> {
+export async function openAttempt(needs: ContextNeeds, call: AttemptCall): Promise<Reserved | Unjudged> {
   const { who, token, input } = call
   const cached = input.kind === 'pattern' ? needs.people.recall(who) : null
   const opened = cached !== null && typeof token === 'string' ? await openCached(needs, call, cached, token) : null
   return opened ?? openStored(needs, call)
 }
 
-async function openStored(needs: ContextNeeds, call: AttemptCall): Promise<AttemptContext | ClosedAttempt> {
+async function openStored(needs: ContextNeeds, call: AttemptCall): Promise<Reserved | Unjudged> {
   const context = await readContext(needs, call)
   const limited = call.input.kind === 'pattern' ? patternsLimited(context.member) : null
-  if (limited !== null) throw limited
-  const closed = whyClosedNow(needs, context)
-  if (closed !== null) return { context, closed }
-  const { open, context: reserved } = await reserve(needs, context)
-  return open ? reserved : { context: reserved, closed: 'session-used-up' }
+  const why = limited ?? whyClosedNow(needs, context)
+  return why === null ? reserve(needs, context) : { why, context, owed: null }
 }
 
 /** Null if no attempt is open to the cached person: the stores decide then. The commit detects an outdated cached person. */
@@ -92,36 +100,27 @@ async function openCached(
   call: AttemptCall,
   cached: CachedPerson,
   token: string,
-): Promise<AttemptContext | ClosedAttempt | null> {
+): Promise<Reserved | Unjudged | null> {
   const { member } = cached
   const settings = await needs.settingsOf(call.who.organizationId)
   const before = contextOf(call, unreadSession(call.who, member, token), cached, settings)
   if (whyClosedNow(needs, before) !== null) return null
-  const { open, context: reserved } = await reserve(needs, before)
-  if (!open) return null
-  if (!fitsMember(reserved.session, reserved.who)) {
-    await release(needs, reserved)
-    throw sessionOfAnother()
-  }
+  const reserved = await reserve(needs, before)
+  if ('why' in reserved) return null
+  if (!fitsMember(reserved.session, reserved.who)) return withdrawn(reserved, sessionOfAnother())
   // With several processes, usually another one began the session or judged the previous attempt: its copy is newer.
   const isOlder = (reserved.session.memberVersion ?? 0) > member.rowVersion
   const wasElsewhere = reserved.nth !== cached.nth + 1 && reserved.nth !== 1
   return isOlder || wasElsewhere ? readWhileReserved(needs, reserved) : reserved
 }
 
-/** Reads the person again. If the attempt is not open to the person, releases the reservation. */
-async function readWhileReserved(
-  needs: ContextNeeds,
-  reserved: AttemptContext,
-): Promise<AttemptContext | ClosedAttempt> {
-  const context = await readAgain(needs, reserved)
-  const limited = patternsLimited(context.member)
-  const closed = limited === null ? closedWhileReserved(needs, context) : null
-  if (limited === null && closed === null) return context
-  const before = await release(needs, context)
-  if (closed === null) throw limited
-  needs.people.forget(context.who)
-  return { context: before, closed }
+async function readWhileReserved(needs: ContextNeeds, outdated: Reserved): Promise<Reserved | Unjudged> {
+  const reserved = await readAgain(needs, outdated)
+  const limited = patternsLimited(reserved.member)
+  if (limited !== null) return withdrawn(reserved, limited)
+  const closed = closedWhileReserved(needs, reserved)
+  if (closed !== null) needs.people.forget(reserved.who)
+  return closed ?? reserved
 }
 
 async function readContext(needs: ContextNeeds, call: AttemptCall): Promise<AttemptContext> {
@@ -153,7 +152,6 @@ const contextOf = (
   member,
   settings: settingsFor(settings, account),
   used: session.used,
-  nth: 0,
   hints,
 })
 
@@ -171,55 +169,53 @@ const unreadSession = ({ userRef }: Designation, { memberRef }: Member, token: s
 /** The context with its person as stored now. Throws a Refusal if the person is gone or was replaced under the same name. */
 export async function readAgain(
   needs: Pick<ContextNeeds, 'accounts' | 'settingsOf'>,
-  context: AttemptContext,
-): Promise<AttemptContext> {
-  const { who } = context
+  reserved: Reserved,
+): Promise<Reserved> {
+  const { who } = reserved
   const [settings, { account, member }] = await Promise.all([
     needs.settingsOf(who.organizationId),
     findPerson(needs.accounts, who),
   ])
   // A replaced account is rare, so its checks are not repeated here: the caller tries again.
-  if (account.id !== context.account.id || account.type !== context.account.type)
+  if (account.id !== reserved.account.id || account.type !== reserved.account.type)
     throw new Refusal('degraded', 'the account was changed meanwhile: try again', 1)
-  return { ...context, account, member, settings: settingsFor(settings, account) }
+  return { ...reserved, account, member, settings: settingsFor(settings, account) }
 }
 
-/** Counts the attempt in its session. `open` is false if the session's budget of this method is used up. */
-async function reserve(
-  needs: ContextNeeds,
-  context: AttemptContext,
-): Promise<{ readonly open: boolean; readonly context: AttemptContext }> {
+/** Counts the attempt in its session, unless the session's budget of this method is used up. */
+async function reserve(needs: ContextNeeds, context: AttemptContext): Promise<Reserved | Unjudged> {
+  const { who, method } = context
   const { max_biometric_attempts, max_code_attempts } = context.settings.policy.policy.security_code_fallback
-  const budget = context.method === 'biometric' ? max_biometric_attempts : max_code_attempts
-  const reservation = await needs.sessions.reserve(...placeOf(context), budget)
+  const budget = method === 'biometric' ? max_biometric_attempts : max_code_attempts
+  const { organizationId, userRef } = who
+  const reservation = await needs.sessions.reserve(organizationId, userRef, context.session.sha256, method, budget)
   if (reservation === null) throw sessionMissing()
   const session = { ...context.session, ...reservation.session }
-  const open = reservation.outcome !== 'exhausted'
-  return { open, context: { ...context, session, used: session.used, nth: open ? reservation.nth : context.nth } }
+  const { used } = session
+  return reservation.outcome === 'exhausted'
+    ? { why: 'session-used-up', context: { ...context, session, used }, owed: null }
+    : { ...context, session, used, nth: reservation.nth }
 }
 
-/** Undoes the reservation of an attempt that was not judged. Returns the context as before the reservation. */
-export async function release(
-  needs: { readonly sessions: Pick<SessionStore, 'release'> },
-  context: AttemptContext,
-): Promise<AttemptContext> {
-  await needs.sessions.release(...placeOf(context), context.session.words)
-  return unreserved(context)
-}
+/** The decision not to judge an attempt that is counted. */
+export const withdrawn = (reserved: Reserved, why: Unjudged['why']): Unjudged => ({
+  why,
+  context: unreserved(reserved),
+  owed: reserved,
+})
 
-const placeOf = ({ who, session, method }: AttemptContext) =>
-  [who.organizationId, who.userRef, session.sha256, method] as const
-
-const unreserved = (context: AttemptContext): AttemptContext => {
-  const { used, method, session } = context
+const unreserved = (reserved: Reserved): AttemptContext => {
+  const { used, method, session } = reserved
   const { words } = session
   const before = method === 'biometric' && words !== null ? { ...words, used: Math.max(0, words.used - 1) } : words
-  return { ...context, session: { ...session, words: before }, used: { ...used, [method]: used[method] - 1 } }
+  return { ...reserved, session: { ...session, words: before }, used: { ...used, [method]: used[method] - 1 } }
 }
 
 const whyClosedNow = (needs: ModeNeeds, context: AttemptContext): Closed | null =>
   whyClosed(modeInputs(needs, context), context.method)
 
-/** Why a reserved attempt is not open; null if it is. A lock of the member closes it, its own reservation does not. */
-export const closedWhileReserved = (needs: ModeNeeds, context: AttemptContext): Closed | null =>
-  whyClosedNow(needs, unreserved(context))
+/** Null if the attempt is open. A lock of the member closes it, its own reservation does not. */
+export function closedWhileReserved(needs: ModeNeeds, reserved: Reserved): Unjudged | null {
+  const closed = whyClosedNow(needs, unreserved(reserved))
+  return closed === null ? null : withdrawn(reserved, closed)
+}

@@ -9,10 +9,9 @@ import type { AuthenticationStore } from '../../storage/authentication.js'
 import type { CodeHash } from '../../storage/code-hash.js'
 import type { ProfileStore } from '../../storage/profile.js'
 import type { SecurityCodeStore } from '../../storage/security-code.js'
-import type { SessionStore } from '../../storage/session.js'
 import type { Vault } from '../../storage/vault.js'
 import { requiresWords, typedWords, wordsRefusal } from '../session/session-words.js'
-import { type AttemptContext, type AttemptInput, release } from './attempt-context.js'
+import type { AttemptContext, AttemptInput, Reserved } from './attempt-context.js'
 import {
   isEnrolled,
   type KnownPatterns,
@@ -35,7 +34,6 @@ export interface CompareNeeds {
   readonly adaptation: boolean
   readonly securityCodes: SecurityCodeStore
   readonly codeHash: CodeHash
-  readonly sessions: Pick<SessionStore, 'release'>
   readonly newId: () => string
   readonly now: () => number
 }
@@ -71,13 +69,12 @@ export interface CodeComparison {
 
 export type Comparison = TypingComparison | CodeComparison
 
-/** Compares the input with the member's profile or code. Returns a Refusal if the body is not a pattern of this member. */
-export const compare = (
-  needs: CompareNeeds,
-  context: AttemptContext,
-  input: AttemptInput,
-): Promise<Comparison | Refusal> =>
-  input.kind === 'pattern' ? compareTyping(needs, context, input.body) : compareCode(needs, context, input.code)
+/**
+ * Compares the input with the member's profile or code. Returns a Refusal if the body is not a pattern of this member, or if
+ * the code could not be compared: the attempt does not count then.
+ */
+export const compare = (needs: CompareNeeds, reserved: Reserved, input: AttemptInput): Promise<Comparison | Refusal> =>
+  input.kind === 'pattern' ? compareTyping(needs, reserved, input.body) : compareCode(needs, reserved, input.code)
 
 /** Whether the comparison is valid for the member as read again: with the same references, known patterns and code. */
 export const stillHolds = (comparison: Comparison, { member }: AttemptContext): boolean =>
@@ -87,7 +84,7 @@ export const stillHolds = (comparison: Comparison, { member }: AttemptContext): 
 
 async function compareTyping(
   needs: CompareNeeds,
-  context: AttemptContext,
+  context: Reserved,
   body: Uint8Array,
 ): Promise<TypingComparison | Refusal> {
   const { who, account, member, settings } = context
@@ -140,7 +137,7 @@ async function compareTyping(
 }
 
 /** The reservation has used up the suggestion that the attempt is compared with. */
-function typedInAttempt(reading: PatternReading, { session, hints }: AttemptContext): TypedWords {
+function typedInAttempt(reading: PatternReading, { session, hints }: Reserved): TypedWords {
   if (hints.words === 'none') return 'other'
   return typedWords(reading, session.words, (session.words?.used ?? 0) - 1)
 }
@@ -175,7 +172,11 @@ const idsOf = (references: readonly OpenedReference[]): string[] => references.m
 
 const samplesOf = (references: readonly OpenedReference[]): Uint8Array[] => references.map(({ sample }) => sample)
 
-async function compareCode(needs: CompareNeeds, context: AttemptContext, code: string): Promise<CodeComparison> {
+async function compareCode(
+  needs: CompareNeeds,
+  context: AttemptContext,
+  code: string,
+): Promise<CodeComparison | Refusal> {
   const { who, member } = context
   const stored = await needs.securityCodes.find(who.organizationId, member.id)
   if (stored === null) throw userNotFound()
@@ -183,8 +184,8 @@ async function compareCode(needs: CompareNeeds, context: AttemptContext, code: s
     const right = await needs.codeHash.matches(ownerOf(context), code, stored.hash)
     return { method: 'security_code', right, version: stored.version }
   } catch (error) {
-    // The hashing queue shed the call: nothing was compared, so the attempt does not count.
-    if (error instanceof Refusal) await release(needs, context)
+    // The hashing queue shed the call.
+    if (error instanceof Refusal) return error
     throw error
   }
 }

@@ -3,7 +3,7 @@ import { Refusal } from '../../domain/refusal.js'
 import type { AttemptRecord } from '../../storage/authentication.js'
 import type { ProfileStore } from '../../storage/profile.js'
 import type { SessionStore } from '../../storage/session.js'
-import type { AttemptContext } from './attempt-context.js'
+import type { AttemptContext, Reserved } from './attempt-context.js'
 import type { TypingComparison } from './compare.js'
 import { type PatternMemory, remember } from './pattern-memory.js'
 import type { PersonCache } from './person-cache.js'
@@ -19,7 +19,7 @@ export interface LearnNeeds {
 /** After a recorded typing attempt: notes a failure in the session, learns from a clean sign-in, updates the person cache. */
 export async function learn(
   needs: LearnNeeds,
-  context: AttemptContext,
+  context: Reserved,
   comparison: TypingComparison,
   record: AttemptRecord,
 ): Promise<void> {

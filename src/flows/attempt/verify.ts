@@ -7,13 +7,14 @@ import type { LanguageHints } from '../organization/suggested-words.js'
 import type { Designation, Presented } from '../session/person.js'
 import { type AnswerNeeds, answerOf, answerOfClosed, type VerifyAnswer } from './answer.js'
 import {
-  type AttemptContext,
   type AttemptInput,
   type ContextNeeds,
   closedWhileReserved,
   openAttempt,
+  type Reserved,
   readAgain,
-  release,
+  type Unjudged,
+  withdrawn,
 } from './attempt-context.js'
 import { type CompareNeeds, type Comparison, compare, hideCodeAbsence, stillHolds } from './compare.js'
 import { type DecideNeeds, decide } from './decide.js'
@@ -49,9 +50,9 @@ const ROUNDS_MAX = 50
 export function createVerify(needs: Needs): VerifyFlow {
   return async (who, token, input, hints) => {
     const opened = await openAttempt(needs, { who, token, input, hints })
-    if ('closed' in opened) {
+    if ('why' in opened) {
       await hideCodeAbsence(needs, opened.context, input)
-      return answerOfClosed(needs, opened.context, opened.closed)
+      return unjudged(needs, opened)
     }
     try {
       return await judge(needs, opened, input)
@@ -64,50 +65,53 @@ export function createVerify(needs: Needs): VerifyFlow {
 
 /**
  * Decides on the member as read and commits; if the member changed meanwhile, reads and decides again. An attempt that is
- * no longer open releases its reservation and leaves no record. Throws a Refusal if the input cannot be compared, if the
- * member is gone or limited, or if its profile was replaced.
+ * no longer open leaves no record. Throws a Refusal if the input cannot be compared, if the member is gone or limited, or
+ * if its profile was replaced.
  */
-async function judge(needs: Needs, opened: AttemptContext, input: AttemptInput): Promise<VerifyAnswer> {
-  let context = opened
-  let comparison = await comparedOrReleased(needs, context, input)
+async function judge(needs: Needs, opened: Reserved, input: AttemptInput): Promise<VerifyAnswer> {
+  let reserved = opened
+  let compared = await compare(needs, reserved, input)
   let check = NOT_SEEN
-  for (let round = 0; round < ROUNDS_MAX; round++) {
-    const closed = closedWhileReserved(needs, context)
-    if (closed !== null) return answerOfClosed(needs, await release(needs, context), closed)
-    if (input.kind === 'pattern') await releaseIfWithdrawn(needs, opened, context)
-    if (!stillHolds(comparison, context)) comparison = await comparedOrReleased(needs, context, input)
-    const record = decide(needs, context, comparison, check, { id: needs.newId(), now: needs.now() })
-    const outcome = await needs.authentications.record(context.who.organizationId, record)
-    if (outcome === 'recorded') return recorded(needs, context, comparison, record)
-    if (outcome === 'replay') check = await checkReplay(needs, context, { input, comparison, record })
-    else context = await readAgain(needs, context)
+  for (let round = 0; round < ROUNDS_MAX && !(compared instanceof Refusal); round++) {
+    const stopped = closedWhileReserved(needs, reserved) ?? stoppedPattern(opened, reserved)
+    if (stopped !== null) return unjudged(needs, stopped)
+    if (!stillHolds(compared, reserved)) compared = await compare(needs, reserved, input)
+    if (compared instanceof Refusal) break
+    const record = decide(needs, reserved, compared, check, { id: needs.newId(), now: needs.now() })
+    const outcome = await needs.authentications.record(reserved.who.organizationId, record)
+    if (outcome === 'recorded') return recorded(needs, reserved, compared, record)
+    if (outcome === 'replay') check = await checkReplay(needs, reserved, { input, comparison: compared, record })
+    else reserved = await readAgain(needs, reserved)
   }
+  if (compared instanceof Refusal) return unjudged(needs, withdrawn(reserved, compared))
   throw new Refusal('degraded', 'too many attempts of this member at once: try again', 1)
 }
 
-/**
- * Compares the input. If it is not a pattern of this member, releases the reservation, counts it against the member's limit
- * of invalid patterns and throws a Refusal.
- */
-async function comparedOrReleased(needs: Needs, context: AttemptContext, input: AttemptInput): Promise<Comparison> {
-  const compared = await compare(needs, context, input)
-  if (!(compared instanceof Refusal)) return compared
-  await release(needs, context)
-  return refusingInvalid(needs.invalidPatterns, context.who.organizationId, context.member)(compared)
+/** The refusal of a pattern whose profile was replaced, which ended the session, or whose member is limited; else null. */
+function stoppedPattern(opened: Reserved, reserved: Reserved): Unjudged | null {
+  if (reserved.method !== 'biometric') return null
+  const isReplaced = reserved.member.generation !== opened.member.generation
+  const refusal = isReplaced ? sessionMissing() : patternsLimited(reserved.member)
+  return refusal === null ? null : withdrawn(reserved, refusal)
 }
 
-/** Releases the reservation and throws if a new generation of the profile ended the session, or if the member is limited. */
-async function releaseIfWithdrawn(needs: Needs, opened: AttemptContext, context: AttemptContext): Promise<void> {
-  const isReplaced = context.member.generation !== opened.member.generation
-  const refusal = isReplaced ? sessionMissing() : patternsLimited(context.member)
-  if (refusal === null) return
-  await release(needs, context)
-  throw refusal
+/**
+ * Answers or refuses an attempt that is not judged, and counts the refusal of an invalid pattern. The only place that gives
+ * a reservation back.
+ */
+async function unjudged(needs: Needs, { why, context, owed }: Unjudged): Promise<VerifyAnswer> {
+  const { organizationId, userRef } = context.who
+  if (owed !== null) {
+    const { session, method } = owed
+    await needs.sessions.release(organizationId, userRef, session.sha256, method, session.words)
+  }
+  if (!(why instanceof Refusal)) return answerOfClosed(needs, context, why)
+  return refusingInvalid(needs.invalidPatterns, organizationId, context.member)(why)
 }
 
 async function recorded(
   needs: Needs,
-  before: AttemptContext,
+  before: Reserved,
   comparison: Comparison,
   record: AttemptRecord,
 ): Promise<VerifyAnswer> {

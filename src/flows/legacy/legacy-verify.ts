@@ -102,7 +102,7 @@ async function asReference(
     const { account, member, warnings = null } = state
     const settings = await needs.settingsOf(who.organizationId)
     const { used } = session
-    const context = { account, member, who, session, settings, used, nth: 0, hints, method: 'biometric' as const }
+    const context = { account, member, who, session, settings, used, hints, method: 'biometric' as const }
     return { ...(await answerOfEnrolled(needs, context)), warnings, enrollment: { patternId, reason } }
   }
   try {

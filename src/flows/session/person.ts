@@ -46,7 +46,11 @@ export interface LiveSession extends Session {
 export type Presented = string | LiveSession
 
 /** The session behind a bearer value; refuses a missing, expired or foreign one, and one bound to another member. */
-export async function requireSession(sessions: SessionStore, who: Designation, token: Presented): Promise<LiveSession> {
+export async function requireSession(
+  sessions: Pick<SessionStore, 'find'>,
+  who: Designation,
+  token: Presented,
+): Promise<LiveSession> {
   if (typeof token !== 'string') return token
   const hash = sha256Hex(token)
   const session = await sessions.find(who.organizationId, who.userRef, hash)
@@ -57,7 +61,7 @@ export async function requireSession(sessions: SessionStore, who: Designation, t
 
 /** Binds a shared account's session to the first member that a call names. */
 export async function bindSession(
-  sessions: SessionStore,
+  sessions: Pick<SessionStore, 'designate'>,
   who: Designation,
   session: LiveSession,
   { account, member }: { account: Account; member: Member },
