@@ -114,7 +114,7 @@ function createLife(organizationId: string, person: DemoPerson, flows: Flows, cl
     await flows.accounts.change({ ...who, memberRef: null }, { groups: [group] })
     const { token, words } = await begin()
     for (let stored = 0; stored < references && typings < TRIES_MAX; clock.at += TRY_AGAIN_MS) {
-      const isTaken = await flows.enroll(who, token, typed(self, words, moment), HINTS).then(
+      const isTaken = await flows.enroll(who, token, { kind: 'pattern', body: typed(self, words, moment) }, HINTS).then(
         () => true,
         (error: unknown) => {
           if (error instanceof Refusal && error.kind === 'bot-detected') return false

@@ -19,47 +19,22 @@ interface PatternFlows {
   readonly legacyLink: LegacyLinkFlows
 }
 
-/**
- * The flows that take typing patterns. Each remembers a pattern that its call did not keep; the profile link's does so by
- * itself. Legacy flows are made of the others as they are, because they may verify a pattern that was not enrolled.
- */
+/** The flows that take typing patterns. Those inside another flow remember no refused pattern: the outer one does. */
 export function createPatternFlows(needs: Needs): PatternFlows {
   const enroll = createEnroll(needs)
   const verify = createVerify(needs)
   const legacyVerify = createLegacyVerify({ ...needs, enroll, verify })
   const legacyLink = createLegacyLink({ ...needs, enroll })
   return {
-    verify: (who, token, input, hints) => {
-      const answer = verify(who, token, input, hints)
-      if (input.kind === 'code') return answer
-      return rememberingRefused(needs, { who, token, body: input.body }, answer, ({ authentication, ...person }) => ({
-        kept: authentication !== null,
-        person,
-      }))
-    },
-    enroll: (who, token, body, hints) =>
-      rememberingRefused(needs, { who, token, body }, enroll(who, token, body, hints), enrolled),
+    verify: (who, token, input, hints) =>
+      rememberingRefused(needs, { who, token, input }, verify(who, token, input, hints)),
+    enroll: (who, token, input, hints) =>
+      rememberingRefused(needs, { who, token, input }, enroll(who, token, input, hints)),
     linkPage: createLinkPage(needs),
-    legacyVerify: (call) => {
-      const { who, token, attempt } = call
-      if (attempt.kind === 'code') return legacyVerify(call)
-      return rememberingRefused(needs, { who, token, body: attempt.body }, legacyVerify(call), (answer) => ({
-        kept: answer.authentication !== null || (answer.enrollment?.patternId ?? null) !== null,
-        person: answer,
-      }))
-    },
+    legacyVerify: (call) => rememberingRefused(needs, call, legacyVerify(call)),
     legacyLink: {
       ...legacyLink,
-      link: (who, token, body) =>
-        rememberingRefused(needs, { who, token, body }, legacyLink.link(who, token, body), enrolled),
+      link: (who, token, input) => rememberingRefused(needs, { who, token, input }, legacyLink.link(who, token, input)),
     },
   }
 }
-
-const enrolled = ({
-  patternId,
-  ...person
-}: Pick<Awaited<ReturnType<EnrollFlow>>, 'patternId' | 'account' | 'member'>) => ({
-  kept: patternId !== null,
-  person,
-})

@@ -42,7 +42,7 @@ function attemptCalls(draws: Draws) {
     bootstrap: (who) => bootstrap(draws, who, random.chance(0.4) ? token(who) : null),
     enroll: (who) =>
       withToken(draws, who, async (flows, token) => {
-        const answer = await flows.enroll(who, token, ofWords(who, 0.97), HINTS)
+        const answer = await flows.enroll(who, token, { kind: 'pattern', body: ofWords(who, 0.97) }, HINTS)
         show(who, answer.words)
         return answer
       }),
@@ -64,15 +64,14 @@ function attemptCalls(draws: Draws) {
     'legacy verify'(who) {
       const presented = random.chance(0.3) ? token(who) : null
       const tried = random.chance(0.4) ? code(who) : null
-      const attempt =
+      const input =
         tried === null
           ? ({ kind: 'pattern', body: body(who, right()) } as const)
           : ({ kind: 'code', code: tried } as const)
       return {
         ...(presented === null ? {} : { token: presented }),
         ...(tried === null ? {} : { code: tried }),
-        run: (flows) =>
-          flows.legacyVerify({ who, token: presented, enrolls: random.chance(0.5), attempt, hints: HINTS }),
+        run: (flows) => flows.legacyVerify({ who, token: presented, enrolls: random.chance(0.5), input, hints: HINTS }),
       }
     },
     'legacy link'(who) {
@@ -82,7 +81,7 @@ function attemptCalls(draws: Draws) {
         ...(presented === null ? {} : { token: presented }),
         run: (flows) =>
           tested === undefined
-            ? flows.legacyLink.link(who, presented, body(who, 0.97))
+            ? flows.legacyLink.link(who, presented, { kind: 'pattern', body: body(who, 0.97) })
             : flows.legacyLink.linkTested(who, presented, tested),
       }
     },
@@ -154,7 +153,8 @@ function profileCalls(draws: Draws) {
         link,
         async run(flows) {
           const { words } = await flows.linkPage.open(link.key, HINTS)
-          return flows.linkPage.step(link.key, typing(pattern, isWrong ? [] : words.suggestedWords), HINTS)
+          const typed = typing(pattern, isWrong ? [] : words.suggestedWords)
+          return flows.linkPage.step(link.key, { kind: 'pattern', body: typed }, HINTS)
         },
       }
     },

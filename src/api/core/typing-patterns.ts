@@ -65,7 +65,8 @@ export const enrollPattern = coreRoute({
   ],
   async handle({ organizationId, params, query, body, session, headers, services }) {
     const who = designation(organizationId, params.userRef, query, memberRefIn(body))
-    const enrolled = await services.enroll(who, session ?? '', body, languageHints(query, headers))
+    const input = { kind: 'pattern', body } as const
+    const enrolled = await services.enroll(who, session ?? '', input, languageHints(query, headers))
     return {
       status: 200,
       payload: {

@@ -52,7 +52,7 @@ export const typeByLink = linkRoute({
     refuseWhileDegraded(services)
     const { words, warnings, ...step } = await services.linkPage.step(
       headers['X-Link-Key'],
-      body,
+      { kind: 'pattern', body },
       languageHints(query, headers),
     )
     return { status: 200, payload: { ...step, ...words }, warnings }

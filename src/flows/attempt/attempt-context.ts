@@ -14,10 +14,12 @@ import {
   findPerson,
   fitsMember,
   type LiveSession,
+  type Person,
   type Presented,
   requireSession,
 } from '../session/person.js'
 import { patternsLimited } from './invalid-patterns.js'
+import type { PatternInput } from './pattern-input.js'
 import type { CachedPerson, PersonCache } from './person-cache.js'
 
 export interface ContextNeeds {
@@ -31,9 +33,7 @@ export interface ContextNeeds {
 }
 
 /** The input that an attempt is judged by. */
-export type AttemptInput =
-  | { readonly kind: 'pattern'; readonly body: Uint8Array }
-  | { readonly kind: 'code'; readonly code: string }
+export type AttemptInput = PatternInput | { readonly kind: 'code'; readonly code: string }
 
 /** One call of verify. */
 export interface AttemptCall {
@@ -132,11 +132,6 @@ async function readContext(needs: ContextNeeds, call: AttemptCall): Promise<Atte
   ])
   await bindSession(needs.sessions, who, session, person)
   return contextOf(call, session, person, settings)
-}
-
-interface Person {
-  readonly account: Account
-  readonly member: Member
 }
 
 const contextOf = (

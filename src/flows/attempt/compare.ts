@@ -12,6 +12,7 @@ import type { SecurityCodeStore } from '../../storage/security-code.js'
 import type { Vault } from '../../storage/vault.js'
 import { requiresWords, typedWords, wordsRefusal } from '../session/session-words.js'
 import type { AttemptContext, AttemptInput, Reserved } from './attempt-context.js'
+import { type PatternInput, scoreInput } from './pattern-input.js'
 import {
   isEnrolled,
   type KnownPatterns,
@@ -74,7 +75,7 @@ export type Comparison = TypingComparison | CodeComparison
  * the code could not be compared: the attempt does not count then.
  */
 export const compare = (needs: CompareNeeds, reserved: Reserved, input: AttemptInput): Promise<Comparison | Refusal> =>
-  input.kind === 'pattern' ? compareTyping(needs, reserved, input.body) : compareCode(needs, reserved, input.code)
+  input.kind === 'pattern' ? compareTyping(needs, reserved, input) : compareCode(needs, reserved, input.code)
 
 /** Whether the comparison is valid for the member as read again: with the same references, known patterns and code. */
 export const stillHolds = (comparison: Comparison, { member }: AttemptContext): boolean =>
@@ -85,7 +86,7 @@ export const stillHolds = (comparison: Comparison, { member }: AttemptContext): 
 async function compareTyping(
   needs: CompareNeeds,
   context: Reserved,
-  body: Uint8Array,
+  input: PatternInput,
 ): Promise<TypingComparison | Refusal> {
   const { who, account, member, settings } = context
   const { organizationId } = who
@@ -101,8 +102,8 @@ async function compareTyping(
       ? { references: samplesOf(enrolled ?? []), keep: true }
       : { references: [], template: cached.template }
   const sitting = sittingOf(member.completedAt, needs.now())
-  const typed = { body, replayKey, sitting, known: sketchesOfKnown(known) }
-  const first = await needs.scoring.score({ ...typed, ...against })
+  const typed = { body: input.body, replayKey, sitting, known: sketchesOfKnown(known) }
+  const first = await scoreInput(needs.scoring, input, { ...typed, ...against })
   if (!first.ok) return new Refusal('pattern-invalid', first.message)
   const typedText = typedInAttempt(first.reading, context)
   const otherText = requiresWords(settings, context.hints) ? wordsRefusal(typedText) : null

@@ -1,14 +1,16 @@
-import type { Account, Member } from '../../domain/account.js'
 import { Refusal } from '../../domain/refusal.js'
 import { USING_UP } from '../../domain/refused-patterns.js'
 import type { Scoring } from '../../scoring/scoring.js'
 import type { AccountStore } from '../../storage/account.js'
+import type { Authentication } from '../../storage/authentication.js'
 import type { RefusedPatternStore } from '../../storage/refused-patterns.js'
 import type { SessionStore } from '../../storage/session.js'
 import type { Vault } from '../../storage/vault.js'
 import { sha256Hex } from '../process/tokens.js'
-import type { Designation, Presented } from '../session/person.js'
+import type { Designation, Person, Presented } from '../session/person.js'
+import type { AttemptInput } from './attempt-context.js'
 import { patternsLimited } from './invalid-patterns.js'
+import { type PatternInput, scoreInput } from './pattern-input.js'
 
 export interface RefusedPatternNeeds {
   readonly accounts: Pick<AccountStore, 'find'>
@@ -20,64 +22,66 @@ export interface RefusedPatternNeeds {
   readonly now: () => number
 }
 
-/** A call that brought a typing pattern. */
-interface PatternCall {
+/** A call that brings a typing pattern or a code. */
+interface InputCall {
   readonly who: Designation
   /** Null: without a session. */
   readonly token: Presented | null
-  readonly body: Uint8Array
+  readonly input: AttemptInput
 }
 
-/** The result of a call that brought a typing pattern. */
-interface Outcome {
-  /** The pattern was recorded as an attempt, or stored as a reference. */
-  readonly kept: boolean
-  /** The pattern's member, if the call found one. */
-  readonly person: Person | null
+/** The answer of such a call: what became of the pattern. */
+interface InputAnswer extends Person {
+  /** The attempt with the pattern; null: none was recorded. */
+  readonly authentication?: Authentication | null
+  /** The reference made of the pattern; null: none was stored. */
+  readonly patternId?: string | null
+  readonly enrollment?: { readonly patternId: string | null } | null
 }
 
-interface Person {
-  readonly account: Account
-  readonly member: Member
-}
+/** Whether the pattern was recorded as an attempt, or stored as a reference. */
+const isKept = ({ authentication, patternId, enrollment }: InputAnswer): boolean =>
+  (authentication ?? patternId ?? enrollment?.patternId ?? null) !== null
 
 /**
- * Waits for a call that brought a typing pattern. If its final answer did not keep the pattern, remembers the pattern as
- * seen before that answer is given, so that a call that fails first buys no replay. If the pattern cannot be remembered,
- * rejects with the store's Refusal.
+ * Waits for the answer of a call. If it did not keep the typing pattern, remembers the pattern as seen before the answer is
+ * given, so that a call that fails first buys no replay. If the pattern cannot be remembered, rejects with the store's
+ * Refusal. All calls that bring a pattern go through here; a flow inside another does not, because the outer one may
+ * verify a pattern that the inner one did not enroll.
  */
-export async function rememberingRefused<T>(
+export async function rememberingRefused<Answer extends InputAnswer>(
   needs: RefusedPatternNeeds,
-  { who, token, body }: PatternCall,
-  call: Promise<T>,
-  outcomeOf: (answer: T) => Outcome,
-): Promise<T> {
-  const answer = await call.catch(async (error: unknown) => {
+  { who, token, input }: InputCall,
+  answering: Promise<Answer>,
+): Promise<Answer> {
+  if (input.kind === 'code') return answering
+  const answer = await answering.catch(async (error: unknown) => {
     if (error instanceof Refusal && USING_UP.includes(error.kind))
-      await remember(needs, who, body, () => personOf(needs, who, token))
+      await remember(needs, who, input, await personOf(needs, who, token))
     throw error
   })
-  const { kept, person } = outcomeOf(answer)
-  if (!kept) await remember(needs, who, body, async () => person ?? (await personOf(needs, who, token)))
+  if (!isKept(answer)) await remember(needs, who, input, answer)
   return answer
 }
 
-/** Without a member nothing is remembered: the pattern could not be erased with its person. One scan and one write. */
+/**
+ * Without a person nothing is remembered: the pattern could not be erased with its person. One write, and one scan if the
+ * call has not read the pattern.
+ */
 async function remember(
   needs: RefusedPatternNeeds,
-  who: Designation,
-  body: Uint8Array,
-  find: () => Promise<Person | null>,
+  { organizationId }: Designation,
+  input: PatternInput,
+  person: Person | null,
 ): Promise<void> {
-  const { organizationId } = who
-  const person = await find()
   if (person === null || patternsLimited(person.member) !== null) return
   const { account, member } = person
-  const replayKey = await needs.vault.replayKey(organizationId)
-  const read = await needs.scoring.score({ body, references: [], replayKey })
-  const reading = read.ok ? read.reading : read.touched
-  if (reading === undefined) return
-  const { sample, replayMark } = reading
+  if (input.scanned === undefined) {
+    const replayKey = await needs.vault.replayKey(organizationId)
+    await scoreInput(needs.scoring, input, { references: [], replayKey })
+  }
+  if (input.scanned == null) return
+  const { sample, replayMark } = input.scanned
   const { id: memberId, generation } = member
   const id = needs.newId()
   const binding = { accountId: account.id, memberId, patternId: id, generation }

@@ -8,6 +8,7 @@ import type { Authentication, AuthenticationStore } from '../../storage/authenti
 import type { ProfileStore } from '../../storage/profile.js'
 import type { SessionStore } from '../../storage/session.js'
 import type { Vault } from '../../storage/vault.js'
+import type { PatternInput } from '../attempt/pattern-input.js'
 import type { Settings } from '../organization/settings.js'
 import type { LanguageHints } from '../organization/suggested-words.js'
 import { type Admission, admit, type Enrolled, type EnrollFlow } from '../profile/enroll.js'
@@ -35,8 +36,8 @@ type Linked = Omit<Enrolled, 'words' | 'update' | 'retryAfterSeconds'>
 
 /** If `token` is null, the call has no session, and a complete profile takes no pattern from it. */
 export interface LegacyLinkFlows {
-  /** Enrolls the pattern in this body. */
-  link(who: Designation, token: string | null, body: Uint8Array): Promise<Linked>
+  /** Enrolls the pattern. */
+  link(who: Designation, token: string | null, input: PatternInput): Promise<Linked>
   /**
    * Makes a reference, with the same id, from a pattern that an earlier attempt of the same member tested. Refuses a
    * pattern that was judged a bot's or a replay. Idempotent.
@@ -63,9 +64,9 @@ export function createLegacyLink(needs: Needs): LegacyLinkFlows {
     )
 
   return {
-    async link(given, token, body) {
+    async link(given, token, input) {
       const { who, session, hints } = await admission(given, token)
-      return needs.enroll(who, session, body, hints)
+      return needs.enroll(who, session, input, hints)
     },
 
     async linkTested(given, token, patternId) {

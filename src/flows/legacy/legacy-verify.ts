@@ -1,4 +1,4 @@
-import type { Account, Member } from '../../domain/account.js'
+import type { Member } from '../../domain/account.js'
 import { attemptWindow } from '../../domain/attempts.js'
 import { biometricStatus, canVerify, type ProfileTargets } from '../../domain/biometric-status.js'
 import { Refusal } from '../../domain/refusal.js'
@@ -8,13 +8,14 @@ import type { SessionStore } from '../../storage/session.js'
 import type { AccountFlows } from '../account/accounts.js'
 import { answerOfClosed, type VerifyAnswer } from '../attempt/answer.js'
 import type { AttemptContext, AttemptInput } from '../attempt/attempt-context.js'
+import type { PatternInput } from '../attempt/pattern-input.js'
 import type { VerifyFlow } from '../attempt/verify.js'
 import type { Settings } from '../organization/settings.js'
 import { type LanguageHints, suggestedWords, typistOf } from '../organization/suggested-words.js'
 import type { Enrolled, EnrollFlow } from '../profile/enroll.js'
 import { implicitSession } from '../session/implicit-session.js'
 import { modeInputs } from '../session/mode-inputs.js'
-import { type Designation, findPerson, type LiveSession, requireSession } from '../session/person.js'
+import { type Designation, findPerson, type LiveSession, type Person, requireSession } from '../session/person.js'
 
 interface Needs {
   readonly accounts: AccountStore
@@ -35,7 +36,7 @@ interface LegacyCall {
   readonly token: string | null
   /** Creates an absent user, and stores patterns as references until the profile is complete. */
   readonly enrolls: boolean
-  readonly attempt: AttemptInput
+  readonly input: AttemptInput
   readonly hints: LanguageHints
 }
 
@@ -55,26 +56,21 @@ const SESSIONS_TRIED_MAX = 5
  */
 export function createLegacyVerify(needs: Needs): LegacyVerifyFlow {
   return async (call) => {
-    const { token, enrolls, attempt } = call
+    const { token, enrolls, input } = call
     const hints = { ...call.hints, words: 'none' as const }
     const session = token === null ? null : await requireSession(needs.sessions, call.who, token)
     const who = { ...call.who, memberRef: call.who.memberRef ?? session?.memberRef ?? null }
-    const person = await personOf(needs, who, enrolls && attempt.kind === 'pattern')
+    const person = await personOf(needs, who, enrolls && input.kind === 'pattern')
     const ready = canVerify(biometricStatus(person.member, needs.targets, needs.now()))
-    if (enrolls && attempt.kind === 'pattern' && !ready) {
+    if (enrolls && input.kind === 'pattern' && !ready) {
       const given = session ?? (await implicitSession(needs, who, person.member))
-      const enrolled = await asReference(needs, who, given, person, attempt.body, hints)
+      const enrolled = await asReference(needs, { who, session: given, person, input, hints })
       if (enrolled !== null) return enrolled
     }
-    const judge = (live: LiveSession) => needs.verify(who, live, attempt, hints)
+    const judge = (live: LiveSession) => needs.verify(who, live, input, hints)
     const answer = session === null ? await withoutSession(needs, who, person.member, judge) : await judge(session)
     return { ...answer, enrollment: null }
   }
-}
-
-interface Person {
-  readonly account: Account
-  readonly member: Member
 }
 
 async function personOf(needs: Needs, who: Designation, creates: boolean): Promise<Person> {
@@ -85,14 +81,18 @@ async function personOf(needs: Needs, who: Designation, creates: boolean): Promi
   return findPerson(needs.accounts, who)
 }
 
+interface Enrollment {
+  readonly who: Designation
+  readonly session: LiveSession
+  readonly person: Person
+  readonly input: PatternInput
+  readonly hints: LanguageHints
+}
+
 /** Stores the pattern as a reference. Null if a concurrent call completed the profile: the pattern is then verified. */
 async function asReference(
   needs: Needs,
-  who: Designation,
-  session: LiveSession,
-  person: Person,
-  body: Uint8Array,
-  hints: LanguageHints,
+  { who, session, person, input, hints }: Enrollment,
 ): Promise<LegacyAnswer | null> {
   const answer = async (
     state: Person & Partial<Pick<Enrolled, 'warnings'>>,
@@ -106,7 +106,7 @@ async function asReference(
     return { ...(await answerOfEnrolled(needs, context)), warnings, enrollment: { patternId, reason } }
   }
   try {
-    const enrolled = await needs.enroll(who, session, body, hints)
+    const enrolled = await needs.enroll(who, session, input, hints)
     return enrolled.patternId === null ? null : await answer(enrolled, enrolled.patternId, '')
   } catch (error) {
     if (!(error instanceof Refusal)) throw error

@@ -19,6 +19,7 @@ import type { SessionStore } from '../../storage/session.js'
 import type { Vault } from '../../storage/vault.js'
 import { otherMember } from '../attempt/compare.js'
 import { limitInvalidPatterns } from '../attempt/invalid-patterns.js'
+import { type PatternInput, scoreInput } from '../attempt/pattern-input.js'
 import { clearedMark, type ReplayCheckNeeds } from '../attempt/replay-check.js'
 import { type Settings, settingsFor } from '../organization/settings.js'
 import { type LanguageHints, type SuggestedWords, typistOf } from '../organization/suggested-words.js'
@@ -61,21 +62,21 @@ export interface Enrolled extends ProfileView {
 export type EnrollFlow = (
   who: Designation,
   token: Presented,
-  body: Uint8Array,
+  input: PatternInput,
   hints: LanguageHints,
 ) => Promise<Enrolled>
 
 /** Stores one reference pattern, if the profile takes one. Resolves after the commit. A stored pattern uses up the words of its session. */
 export function createEnroll(needs: Needs): EnrollFlow {
-  return async (who, token, body, hints) => {
+  return async (who, token, input, hints) => {
     const session = await requireSession(needs.sessions, who, token)
     const person = await findPerson(needs.accounts, { ...who, memberRef: who.memberRef ?? session.memberRef })
     await bindSession(needs.sessions, who, session, person)
     const refuseInvalid = limitInvalidPatterns(needs.invalidPatterns, who.organizationId, person.member)
-    const reading = await readPattern(needs, who, person.member, body).catch(refuseInvalid)
+    const reading = await readPattern(needs, who, person.member, input).catch(refuseInvalid)
     const requires = requiresWords(settingsFor(await needs.settingsOf(who.organizationId), person.account), hints)
     const use = await useWords(needs, { who, session, hints, requires }, reading).catch(refuseInvalid)
-    const candidate = { ...reading, id: needs.newId(), body }
+    const candidate = { ...reading, id: needs.newId(), body: input.body }
     try {
       return await admit(needs, { who, ...use, ...person, hints }, candidate)
     } catch (error) {
@@ -91,10 +92,10 @@ export async function readPattern(
   needs: Pick<Needs, 'vault' | 'scoring'>,
   who: Designation,
   member: Member,
-  body: Uint8Array,
+  input: PatternInput,
 ): Promise<PatternReading> {
   const replayKey = await needs.vault.replayKey(who.organizationId)
-  const result = await needs.scoring.score({ body, references: [], replayKey })
+  const result = await scoreInput(needs.scoring, input, { references: [], replayKey })
   if (!result.ok) throw new Refusal('pattern-invalid', result.message)
   const refusal = otherMember(result.reading, member)
   if (refusal !== null) throw refusal

@@ -13,11 +13,12 @@ import type { RefusedPatternStore } from '../../storage/refused-patterns.js'
 import type { SessionStore } from '../../storage/session.js'
 import type { Vault } from '../../storage/vault.js'
 import { limitInvalidPatterns } from '../attempt/invalid-patterns.js'
+import type { PatternInput } from '../attempt/pattern-input.js'
 import { rememberingRefused } from '../attempt/refused-patterns.js'
 import { type Settings, settingsFor } from '../organization/settings.js'
 import { type LanguageHints, type SuggestedWords, suggestedWords } from '../organization/suggested-words.js'
 import { sha256, sha256Hex } from '../process/tokens.js'
-import type { Designation } from '../session/person.js'
+import type { Designation, Person } from '../session/person.js'
 import { typedOf, wordsRefusal } from '../session/session-words.js'
 import { intervalOf, notWritten, readPattern, refuseLocked, write } from './enroll.js'
 
@@ -69,7 +70,7 @@ export interface LinkPageFlows {
    * same transaction, so only one of several concurrent patterns does. Then a reset takes effect and ends the user's sessions.
    * Refuses with `profile-locked` while an administrator's lock holds.
    */
-  step(key: string, body: Uint8Array, hints: LanguageHints): Promise<LinkStep>
+  step(key: string, input: PatternInput, hints: LanguageHints): Promise<LinkStep>
 }
 
 export function createLinkPage(needs: Needs): LinkPageFlows {
@@ -89,22 +90,27 @@ export function createLinkPage(needs: Needs): LinkPageFlows {
       }
     },
 
-    async step(key, body, hints) {
+    async step(key, input, hints) {
       const before = await found(needs, key)
       const { link, who, member, settings } = before
       const refuseInvalid = limitInvalidPatterns(needs.invalidPatterns, who.organizationId, member)
-      const { completed, kept, after, warnings } = await rememberingRefused(
+      const {
+        completed,
+        patternId,
+        member: after,
+        warnings,
+      } = await rememberingRefused(
         needs,
-        { who, token: null, body },
-        stored(needs, before, body, hints).catch(refuseInvalid),
-        ({ kept }) => ({ kept, person: before }),
+        { who, token: null, input },
+        stored(needs, before, input, hints).catch(refuseInvalid),
       )
       const progress = progressOf(needs, link, after)
       return {
         // The references that the reset has collected are now the profile.
         ...(completed ? { ...progress, nPatterns: progress.targetPatterns } : progress),
         completed,
-        retryAfterSeconds: kept && !completed && hasInterval(needs, link, after) ? intervalOf(settings) / 1000 : 0,
+        retryAfterSeconds:
+          patternId !== null && !completed && hasInterval(needs, link, after) ? intervalOf(settings) / 1000 : 0,
         redirectTo: completed && link.redirectUri !== null ? completedUri(link.redirectUri) : null,
         words: wordsOfLink(needs, { ...before, member: after }, hints),
         warnings,
@@ -135,10 +141,9 @@ async function found(needs: Needs, key: string): Promise<Found> {
   return { link, who: { organizationId, userRef, memberRef }, account, member, settings }
 }
 
-interface Stored extends Pick<LinkStep, 'completed' | 'warnings'> {
-  /** The pattern is a reference now. */
-  readonly kept: boolean
-  readonly after: Member
+interface Stored extends Person, Pick<LinkStep, 'completed' | 'warnings'> {
+  /** The new reference; null if the profile took none. */
+  readonly patternId: string | null
 }
 
 /**
@@ -160,12 +165,12 @@ function wordsOfLink(needs: Needs, { link, member, settings }: Found, hints: Lan
 const WORDS_OF_LINK =
   'type the words of the page: each pattern uses them up, and a page that is loaded again shows the next ones'
 
-async function stored(needs: Needs, before: Found, body: Uint8Array, hints: LanguageHints): Promise<Stored> {
-  const { link, who, member } = before
+async function stored(needs: Needs, before: Found, input: PatternInput, hints: LanguageHints): Promise<Stored> {
+  const { link, who, account, member } = before
   refuseLocked(member)
   const place = placeOf(needs, link, member)
   if (place.kind === 'none') throw new Refusal('profile-complete', 'the biometric profile is complete already')
-  const reading = await readPattern(needs, who, member, body)
+  const reading = await readPattern(needs, who, member, input)
   const { warnings } = reading
   const { suggestedWords: words } = wordsOfLink(needs, before, hints)
   const otherText = wordsRefusal(typedOf(reading, words), WORDS_OF_LINK)
@@ -175,13 +180,14 @@ async function stored(needs: Needs, before: Found, body: Uint8Array, hints: Lang
   const resets = place.kind === 'successor' && place.asReset && isLast(needs, link, member)
   const endSessions = () => needs.sessions.endAll(who.organizationId, who.userRef, member.memberRef)
   if (resets) await endSessions()
-  const candidate = { ...reading, id: needs.newId(), body }
+  const candidate = { ...reading, id: needs.newId(), body: input.body }
   const rules = { intervalMs: intervalOf(before.settings), linkId: link.id }
   const outcome = await write(needs, before, place, candidate, rules)
-  if (outcome.outcome === 'closed') return { kept: false, completed: false, after: outcome.member, warnings }
+  if (outcome.outcome === 'closed')
+    return { account, member: outcome.member, patternId: null, completed: false, warnings }
   if (outcome.outcome !== 'added') throw notWritten(outcome, needs.now())
   if (outcome.completes && link.kind === 'reset-profile') await endSessions()
-  return { kept: true, completed: outcome.completes, after: outcome.member, warnings }
+  return { account, member: outcome.member, patternId: candidate.id, completed: outcome.completes, warnings }
 }
 
 function isLast(needs: Needs, link: StoredLink, member: Member): boolean {

@@ -97,7 +97,12 @@ export function createTryIt(needs: Needs): TryFlows {
     async enroll(given, body, hints) {
       const who = await visitorOf(given)
       const { sessionToken, key } = await session(who, given, hints)
-      const { nPatternsRef, targetRefPatterns, words } = await needs.enroll(who, sessionToken, body, required(hints))
+      const { nPatternsRef, targetRefPatterns, words } = await needs.enroll(
+        who,
+        sessionToken,
+        { kind: 'pattern', body },
+        required(hints),
+      )
       const enrolled = nPatternsRef >= targetRefPatterns
       return { key, nPatterns: nPatternsRef, targetPatterns: targetRefPatterns, enrolled, words }
     },

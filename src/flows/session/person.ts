@@ -11,6 +11,12 @@ export interface Designation {
   readonly memberRef: string | null
 }
 
+/** A member with the account. */
+export interface Person {
+  readonly account: Account
+  readonly member: Member
+}
+
 /** The account, and its designated member, if any. Refuses an absent account and a foreign member_ref. */
 export async function findAccount(accounts: AccountStore, who: Designation): Promise<AccountWithMember> {
   const found = await accounts.find(who.organizationId, who.userRef, who.memberRef)
@@ -26,10 +32,7 @@ export function refuseForeignMember(account: Pick<Account, 'type' | 'userRef'>, 
 }
 
 /** The account and its designated member. Refuses an absent one, and a shared account without a named member. */
-export async function findPerson(
-  accounts: AccountStore,
-  who: Designation,
-): Promise<{ account: Account; member: Member }> {
+export async function findPerson(accounts: AccountStore, who: Designation): Promise<Person> {
   const { account, member } = await findAccount(accounts, who)
   if (member !== null) return { account, member }
   if (who.memberRef === null) throw new Refusal('member-required', 'member_ref is required on a generic account')
@@ -64,7 +67,7 @@ export async function bindSession(
   sessions: Pick<SessionStore, 'designate'>,
   who: Designation,
   session: LiveSession,
-  { account, member }: { account: Account; member: Member },
+  { account, member }: Person,
 ): Promise<void> {
   if (account.type === 'nominative' || session.memberRef !== null) return
   const bound = await sessions.designate(who.organizationId, who.userRef, session.sha256, member.memberRef)

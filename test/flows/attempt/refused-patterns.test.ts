@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { Refusal } from '../../../src/domain/refusal.js'
+import type { PatternInput } from '../../../src/flows/attempt/pattern-input.js'
 import { createPersonCache } from '../../../src/flows/attempt/person-cache.js'
 import { person } from '../../../src/typist/made-up-person.js'
 import type { Stores } from '../../../src/wiring/open-stores.js'
@@ -23,7 +24,7 @@ async function enrolled(seed: number) {
   const who = await newUser(flows)
   const typist = person(seed)
   let next = 0
-  const fresh = () => bytes(typist.types(text(next), next++))
+  const fresh = (): PatternInput => ({ kind: 'pattern', body: bytes(typist.types(text(next), next++)) })
   const session = async () => (await flows.bootstrap(who, null, HINTS)).sessionToken
   const token = await session()
   for (let stored = 0; stored < 5; ) {
@@ -32,29 +33,28 @@ async function enrolled(seed: number) {
     else if (outcome === 'rate-limited')
       throw new Error('these patterns are taken for a machine’s: choose another seed')
   }
-  const verify = async (body: Uint8Array, on = flowsOn()) =>
-    on.verify(who, await session(), { kind: 'pattern', body }, HINTS)
+  const verify = async (input: PatternInput, on = flowsOn()) => on.verify(who, await session(), input, HINTS)
   return { who, fresh, session, verify }
 }
 
 describe('a client that repeats a request', () => {
   it('after 503 is judged as if for the first time: nothing was remembered', async () => {
     const { verify, fresh, who, session } = await enrolled(911)
-    const body = fresh()
+    const input = fresh()
     const stores = flows.stores
     const unrecorded = flowsOn({ authentications: { ...stores.authentications, record: away } })
-    await expect(verify(body, unrecorded)).rejects.toMatchObject({ kind: 'degraded' })
+    await expect(verify(input, unrecorded)).rejects.toMatchObject({ kind: 'degraded' })
     const unread = flowsOn({ sessions: { ...stores.sessions, find: away } })
-    await expect(unread.enroll(who, await session(), body, HINTS)).rejects.toMatchObject({ kind: 'degraded' })
-    expect((await verify(body)).authentication?.reason).toBe('')
+    await expect(unread.enroll(who, await session(), input, HINTS)).rejects.toMatchObject({ kind: 'degraded' })
+    expect((await verify(input)).authentication?.reason).toBe('')
   })
 
   it('has the answer of a refused call only after its pattern is remembered, and 503 if it cannot be', async () => {
     const { verify, fresh, who, session } = await enrolled(912)
-    const body = fresh()
+    const input = fresh()
     const forgetful = flowsOn({ refusedPatterns: { remember: away } })
-    await expect(forgetful.enroll(who, await session(), body, HINTS)).rejects.toMatchObject({ kind: 'degraded' })
-    expect((await verify(body)).authentication?.reason).toBe('')
+    await expect(forgetful.enroll(who, await session(), input, HINTS)).rejects.toMatchObject({ kind: 'degraded' })
+    expect((await verify(input)).authentication?.reason).toBe('')
     const next = fresh()
     await expect(flowsOn().enroll(who, 'ended', next, HINTS)).rejects.toMatchObject({ kind: 'session-missing' })
     expect((await verify(next)).authentication?.reason).toBe('fraud-detected')
@@ -62,10 +62,29 @@ describe('a client that repeats a request', () => {
 
   it('in the same refused state gets the same answer again', async () => {
     const { fresh, who, session } = await enrolled(913)
-    const [body, token] = [fresh(), await session()]
+    const [input, token] = [fresh(), await session()]
     for (let n = 0; n < 3; n++)
-      await expect(flowsOn().enroll(who, token, body, HINTS)).rejects.toMatchObject({ kind: 'profile-complete' })
+      await expect(flowsOn().enroll(who, token, input, HINTS)).rejects.toMatchObject({ kind: 'profile-complete' })
   })
+})
+
+it('a refused pattern is remembered by the scan of its call, and scanned only if the call did not', async () => {
+  const { fresh, who, session } = await enrolled(914)
+  const { scoring } = flows.needs
+  let scans = 0
+  const score: typeof scoring.score = (task) => {
+    scans++
+    return scoring.score(task)
+  }
+  const counting = createPatternFlows({ ...flows.needs, scoring: { ...scoring, score }, create: flows.accounts.create })
+  for (const [token, kind] of [
+    [await session(), 'profile-complete'],
+    ['ended', 'session-missing'],
+  ] as const) {
+    scans = 0
+    await expect(counting.enroll(who, token, fresh(), HINTS)).rejects.toMatchObject({ kind })
+    expect(scans).toBe(1)
+  }
 })
 
 describe('a legacy call that enrolls', () => {
@@ -79,8 +98,7 @@ describe('a legacy call that enrolls', () => {
       if (found?.member == null || reads++ > 1) return found
       return { ...found, member: { ...found.member, nPatternsRef: 4, nVisible: 4, completedAt: null } }
     }
-    const attempt = { kind: 'pattern' as const, body: fresh() }
-    const call = { who, token: null, enrolls: true, attempt, hints: HINTS }
+    const call = { who, token: null, enrolls: true, input: fresh(), hints: HINTS }
     const answer = await flowsOn({ accounts: { ...accounts, find } }).legacyVerify(call)
     expect(answer).toMatchObject({ enrollment: null, authentication: { reason: '' } })
   })

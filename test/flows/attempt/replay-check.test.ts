@@ -201,7 +201,7 @@ describe('a typing whose mark resembles a known one', () => {
     const stored = async (userRef: string, times: readonly number[]) => {
       const who = { organizationId, userRef, memberRef: null }
       const { sessionToken } = await flows.bootstrap(who, null, HINTS)
-      const outcome = flows.enroll(who, sessionToken, bodyAt(times), HINTS)
+      const outcome = flows.enroll(who, sessionToken, { kind: 'pattern', body: bodyAt(times) }, HINTS)
       return outcome.then(
         ({ nPatternsRef }) => nPatternsRef,
         (error) => (error instanceof Refusal ? error.kind : 'thrown'),

@@ -69,7 +69,7 @@ async function enrolled() {
     const stored: { patternId: string; body: Buffer }[] = []
     while (stored.length < 5) {
       const body = typed()
-      const { patternId } = await flows.enroll(who, token, body, HINTS).catch(ifBot)
+      const { patternId } = await flows.enroll(who, token, { kind: 'pattern', body }, HINTS).catch(ifBot)
       if (patternId !== null) stored.push({ patternId, body })
     }
     return stored

@@ -91,7 +91,7 @@ const memberRefOf = (body: Action) =>
 async function act({ legacyLink, profiles }: CoreServices, who: Designation, token: string | null, body: Action) {
   switch (body.action) {
     case 'LINK_PATTERN':
-      return legacyLink.link(who, token, body.pattern)
+      return legacyLink.link(who, token, { kind: 'pattern', body: body.pattern })
     case 'LINK_PATTERN_ID':
       return legacyLink.linkTested(who, token, body.patternId)
     case 'UNLINK_PATTERN_ID':

@@ -60,7 +60,7 @@ export const userVerify = coreRoute({
       ),
       token: session,
       enrolls: headers['x-enrollment'] === 'USER',
-      attempt: code === null ? { kind: 'pattern', body } : { kind: 'code', code: code.value.securityCode },
+      input: code === null ? { kind: 'pattern', body } : { kind: 'code', code: code.value.securityCode },
       hints: languageHints(query, headers),
     })
     const answer = await (code === null ? namingBothForms(body, judged) : judged)
