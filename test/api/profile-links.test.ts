@@ -164,7 +164,7 @@ describe('profile links', () => {
       expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
       expect(await state(userRef)).toMatchObject({ biometricStatus: 'ok', nPatternsRef: 5 })
     }
-    figure('T24', `${once} of ${RACES} links completed exactly once by 100 at once`, 'all', once === RACES)
+    figure('T24', `${once} of ${RACES} links completed once by 100 calls`, 'all', once === RACES)
   })
 
   it('are deleted with their account, also those of archived members', async () => {

@@ -27,6 +27,8 @@ const skipped = folder === ''
 const enrolledOf = (sessions: readonly Session[]): Profile => ({ enrolled: sessions.map(sampleOf), adaptive: [] })
 const share = (passes: readonly boolean[]) => passes.filter(Boolean).length / passes.length
 
+const inPercent = (share: number) => `${(100 * share).toFixed(1)} %`
+
 describe('the learning rule, on synthetic people', () => {
   const STEPS = 200
   const profileOf = (person: number) => enrolledOf([0, 1, 2, 3, 4].map((session) => typedBy(person, session)))
@@ -57,8 +59,7 @@ describe('the learning rule, on synthetic people', () => {
     expect(all.filter(({ after }) => after.adaptive.length === ADAPTIVE_MAX).length).toBeGreaterThan(PAIRS.length / 2)
     const [before, after] = [rate('impostor', 0), rate('impostor', 1)]
     const [ownBefore, ownAfter] = [rate('owner', 0), rate('owner', 1)]
-    const inPercent = (one: number) => `${(100 * one).toFixed(1)} %`
-    const found = `made-up people, ${STEPS} steps: impostors ${inPercent(before)} to ${inPercent(after)}, owners ${inPercent(ownBefore)} to ${inPercent(ownAfter)}`
+    const found = `made-up impostors ${inPercent(before)} to ${inPercent(after)}, owners ${inPercent(ownBefore)} to ${inPercent(ownAfter)}`
     const held = after <= 2 * Math.max(before, 1 / (5 * PAIRS.length)) && ownAfter >= ownBefore
     figure('T12', found, 'impostors at most twice, owners no less', held)
   })
@@ -117,7 +118,7 @@ describe.skipIf(skipped)(title, { timeout: 1_200_000 }, () => {
     })
     const [before = 0, after = 0] = [0, 1].map((when) => share(passes.map((one) => one[when] === true)))
     const lost = owners.filter(([first, then]) => first && !then).length
-    const found = `people of the open data, ${STEPS} steps: impostors ${(100 * before).toFixed(2)} % to ${(100 * after).toFixed(2)} %, ${lost} of ${owners.length} owners’ passes lost`
+    const found = `impostors of the data ${inPercent(before)} to ${inPercent(after)} in ${STEPS} steps, ${lost} of ${owners.length} owners lost`
     figure('T12', found, 'twice or 1 % at the most, 0 lost', after <= Math.max(2 * before, 0.01) && lost === 0)
   })
 })

@@ -65,7 +65,7 @@ describe.each(backEndsOfOurOwn)('two processes on $name', ({ withRedis }) => {
     expect(answers.of('rejected')).toBeGreaterThan(0)
     const judged = await two.recorded(userRef)
     expect(judged).toBeGreaterThanOrEqual(answers.of('rejected'))
-    const found = `${userRef}: ${judged} judged of ${ATTEMPTS.toLocaleString('en')} over ${CONNECTIONS} connections`
+    const found = `${judged} judged of ${ATTEMPTS.toLocaleString('en')} (bar ${BUDGET})`
     figure('T11', found, `${BUDGET} at the most`, judged <= BUDGET)
     expect(answers.of('rejected') + answers.of('refused') + answers.of('503')).toBe(ATTEMPTS)
   }
@@ -114,7 +114,7 @@ describe.each(backEndsOfOurOwn)('two processes on $name', ({ withRedis }) => {
       "select extract(epoch from created_at)::float8 as at from keystride.authentication where user_ref = 'flushed' order by 1",
     )
     const apart = rows.slice(5).map(({ at }, n) => Number(at) - Number(rows[n + 4]?.at))
-    const found = `typing: ${rows.length} judged of ${ATTEMPTS.toLocaleString('en')} under flushes`
+    const found = `${rows.length} judged of ${ATTEMPTS.toLocaleString('en')} in the flushes of Redis (bar 5)`
     figure(
       'T11',
       found,
@@ -127,7 +127,7 @@ describe.each(backEndsOfOurOwn)('two processes on $name', ({ withRedis }) => {
     await withCode(two, 'flushed-code', '749205')
     await raceUnderFlushes('flushed-code', wrongCodes)
     const judged = await two.recorded('flushed-code')
-    const found = `codes: ${judged} judged of ${ATTEMPTS.toLocaleString('en')} under flushes`
+    const found = `${judged} codes compared of ${ATTEMPTS.toLocaleString('en')} in the flushes (bar ${BUDGET})`
     figure('T11', found, `${BUDGET} at the most`, judged <= BUDGET)
   })
 

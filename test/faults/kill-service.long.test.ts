@@ -53,7 +53,7 @@ describe('a service with its own PostgreSQL', () => {
       },
     )
     await embedded.stop()
-    figure('F07', `${ROUNDS} kills: ${text}`, 'N of N, 0 deleted accounts back', true)
+    figure('F07', `${ROUNDS} kills: ${text}`, 'N of N, 0 deletions undone', true)
   })
 
   it('stops on SIGTERM and Ctrl-C with status 0, and leaves no process', async () => {

@@ -138,18 +138,18 @@ describe.each(backEndsOfOurOwn)(
     const records = () => two.recorded('locked-%')
 
     /** Checks that no locked member gets in, that all unlocked ones do, and that the number of records is `onRecord`. */
-    async function holds(after: string, all = locked, onRecord = LOCKED) {
+    async function holds(all = locked, onRecord = LOCKED) {
       const free = await members(`free-${rounds++}`, FREE * LOCKS.length, () => NO_ATTEMPTS)
       const freed = await judged(all)
       expect(await records()).toBe(onRecord + freed.length)
       expect(await judged(free)).toHaveLength(free.length)
-      figure('T10', `${freed.length} of ${all.length} free after ${after}`, '0', freed.length === 0)
+      figure('T10', `${freed.length} of ${all.length} members free`, '0', freed.length === 0)
       return freed.length
     }
 
     it('stay locked in new sessions and after kill -9 of both processes', async () => {
       await Promise.all([two.restart(0), two.restart(1)])
-      await holds('kill -9 of both processes and new sessions')
+      await holds()
     })
 
     it('stay locked when all sessions are lost', async () => {
@@ -160,8 +160,8 @@ describe.each(backEndsOfOurOwn)(
       else await two.query('delete from keystride.session')
       const body = { securityCode: '749205' }
       expect((await two.call(0, 'POST', `/users/${userRef}/verify`, session, body)).status).toBe(400)
-      const freed = await holds(withRedis ? 'FLUSHALL' : 'the loss of every session')
-      if (withRedis) figure('F03', `${freed} of ${LOCKED} locked members free after FLUSHALL`, '0', freed === 0)
+      const freed = await holds()
+      if (withRedis) figure('F03', `${freed} of ${LOCKED} locked members free`, '0', freed === 0)
     })
 
     /** One call for each member over many connections. A loaded machine answers 503 or 429 now and then. */
@@ -186,7 +186,7 @@ describe.each(backEndsOfOurOwn)(
     it('stay locked when the account becomes generic and nominative again', async () => {
       await callAll(locked, (userRef) => ['PATCH', { type: 'generic', member_ref: `${userRef}-m` }])
       await callAll(locked, () => ['PATCH', { type: 'nominative' }])
-      await holds('a change of type and back')
+      await holds()
     })
 
     it('stay locked when the code is changed or cleared; only a new code revives one that was turned off', async () => {
@@ -222,7 +222,7 @@ describe.each(backEndsOfOurOwn)(
       })
       const dead = locked.filter(({ lock }) => lock === DEAD_CODE)
       const alive = locked.filter(({ lock }) => lock !== DEAD_CODE)
-      await holds('a change of the code', alive)
+      await holds(alive)
       await judged(dead)
       expect(await records()).toBe(LOCKED + dead.length)
     })
@@ -235,7 +235,7 @@ describe.each(backEndsOfOurOwn)(
       await dressed('locked')
       // Codes that were turned off and revived by a new code are no longer locked.
       const still = locked.filter(({ lock }) => lock !== DEAD_CODE)
-      await holds('deletion and creation', still, 0)
+      await holds(still, 0)
     })
   },
 )

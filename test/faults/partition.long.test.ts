@@ -68,7 +68,7 @@ describe.skipIf(redisUrl === null)('two nodes, one of them cut off', () => {
     ['PostgreSQL, both directions', () => toPostgres, 'both'],
     ['PostgreSQL, answers only', () => toPostgres, 'down'],
     ['PostgreSQL, requests only', () => toPostgres, 'up'],
-  ] as const)('from %s: both together judge no more than the budget of the session', async (what, line, way) => {
+  ] as const)('from %s: both together judge no more than the budget of the session', async (_what, line, way) => {
     const who = newPerson()
     await who.enroll(asks[0])
     const { session } = await asks[0]('bootstrap', 'GET', `/users/${who.userRef}`)
@@ -90,7 +90,7 @@ describe.skipIf(redisUrl === null)('two nodes, one of them cut off', () => {
       await direct`select count(*)::int as judged from keystride.authentication where user_ref = ${who.userRef}`
     const judged = [...during, ...after].filter(({ json }) => ['verified', 'rejected'].includes(json?.action))
     const sent = during.length + after.length
-    figure('F17', `cut from ${what}: ${row?.judged} judged of ${sent}`, '3 at the most', row?.judged <= 3)
+    figure('F17', `${row?.judged} judged of ${sent} in a cut (bar 3)`, '3 at the most', row?.judged <= 3)
     expect(judged.length).toBeLessThanOrEqual(row?.judged)
     for (const node of nodes) wellBehaved(node, [...during, ...after])
   })
@@ -110,7 +110,7 @@ describe.skipIf(redisUrl === null)('two nodes, one of them cut off', () => {
     }
     await load.stop()
     wellBehaved(flapping, load.answers)
-    figure('F17', `${FLAPS} flaps: ${await audit(flapping, load)}`, 'serves again, acknowledged N of N', true)
+    figure('F17', await audit(flapping, load), 'serves again, acknowledged N of N', true)
   })
 })
 

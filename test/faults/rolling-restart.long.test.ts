@@ -95,7 +95,7 @@ describe.skipIf(why !== null)('two processes behind haproxy', () => {
       const n = failed.reduce((sum, [, count]) => sum + count, 0)
       figure(
         'F08',
-        `rolling restart of 2 behind haproxy: ${n} of ${total} failed over ${restarts} restarts`,
+        `${n} of ${total} failed over ${restarts} restarts`,
         `0 of ${REQUESTS}`,
         n === 0 && total >= REQUESTS,
       )

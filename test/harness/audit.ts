@@ -45,7 +45,7 @@ export async function audit(
     expect(await unrecorded(sql, load.judged), 'judged without a record').toEqual([])
     await budgetsHold(sql)
     await ledgerHolds(sql)
-    return `${present} of ${acknowledged} acknowledged enrollments present, ${load.judged.size} of ${load.judged.size} attempts on record, 0 of ${load.deleted.size} deleted accounts back`
+    return `${present + load.judged.size} of ${acknowledged + load.judged.size} writes kept, 0 of ${load.deleted.size} deletions undone`
   })
   await direct.end()
   return counts

@@ -40,7 +40,7 @@ const SERVED_MIN = 30
 
 /**
  * Injects one fault into services under load and checks the promises of degraded mode: NOK, every call refused until the store
- * is back, OK again, no acknowledged write lost. The load runs for `calmMs` before the fault. Returns the counts as text.
+ * is back, OK again, no acknowledged write lost. The load runs for `calmMs` before the fault. Returns the counts of `audit` as text.
  */
 export async function injectFault(victims: readonly Victim[], fault: Fault, calmMs = 0): Promise<string> {
   const all = await Promise.all(
@@ -116,7 +116,9 @@ async function judge({ victim, load, hurtAt, nokAt, healingAt, healedAt }: Watch
   const served = since.find((answer) => isServed(answer) && answer.askedAt > healedAt)
   const back = Math.round((served?.askedAt ?? healedAt) - healedAt)
   const kept = await audit(victim, load)
-  return `${fault.name} (${victim.name}): ${nok}served ${back} ms after the return, ${refused.length} calls of ${load.answers.length} refused, ${kept}`
+  const calls = `${refused.length} calls of ${load.answers.length} refused`
+  console.log(`${fault.name} (${victim.name}): ${nok}served ${back} ms after the return, ${calls}, ${kept}`)
+  return kept
 }
 
 async function isOk(ask: Ask): Promise<boolean> {

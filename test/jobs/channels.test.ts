@@ -173,7 +173,7 @@ describe('e-mail', () => {
       more += to.filter((one) => !recipients.has(one)).length
       if (names.sort().join() !== template.join()) odd++
     }
-    const found = `${sink.received.length} mails: ${more} recipients more, ${odd} with other headers than the template's`
+    const found = `${more + odd} of ${sink.received.length} mails with other recipients or headers`
     figure('T29', found, '0 and 0', more + odd === 0)
   })
 })
@@ -400,7 +400,7 @@ describe('the destination of a channel', () => {
         tries += 4
       }
     const found = canary.connections()
-    figure('T28', `${found} connections by ${tries} tries on rebound names`, '0', found === 0)
+    figure('T28', `${found} connections in ${tries} tries on rebound names`, '0', found === 0)
   })
 
   it('is the checked address, even if the name resolves to another one a moment later', async () => {

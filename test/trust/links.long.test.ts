@@ -34,7 +34,7 @@ describe('profile links', { timeout: 1_800_000 }, () => {
     const key = await linkTo(service, 'create', 'prefetched')
     for (let n = 0; n < LOOKS; n++) await open(key, n % 2 === 0 ? 'GET' : 'HEAD')
     const { json } = await type(key, 24_000)
-    figure('T24', `after ${LOOKS} looks of scanners: ${json.nPatterns} pattern taken`, '1', json.nPatterns === 1)
+    figure('T24', `${json.nPatterns} pattern taken after ${LOOKS} looks`, '1', json.nPatterns === 1)
   })
 
   it('take nothing once they are dead, and dead links look like unknown ones', async () => {
@@ -67,8 +67,8 @@ describe('profile links', { timeout: 1_800_000 }, () => {
         refusals.add(JSON.stringify([status, { ...json, timestamp: '' }]))
       }
     const tried = keys.length * TRIES
-    figure('T24', `${taken} of ${tried} patterns taken by used, expired, revoked and unknown links`, '0', taken === 0)
-    const found = `${pages.size} kind of page and ${refusals.size} kind of refusal over ${tried} looks at dead links`
+    figure('T24', `${taken} of ${tried} patterns taken by dead links`, '0', taken === 0)
+    const found = `${pages.size} page and ${refusals.size} refusal over ${tried} dead links`
     figure('T17', found, '1 and 1', pages.size === 1 && refusals.size === 1)
   })
 
@@ -93,7 +93,7 @@ describe('profile links', { timeout: 1_800_000 }, () => {
       const isAsBefore = JSON.stringify(await held()) === JSON.stringify(before)
       if (isAsBefore && json.biometricStatus === 'ok' && json.nPatternsRef === 5) whole++
     }
-    const found = `${whole} of ${ABANDONED} abandoned resets left the profile as it was, row by row`
+    const found = `${whole} of ${ABANDONED} profiles unchanged row by row`
     figure('T25', found, 'all', whole === ABANDONED)
   })
 })
@@ -114,5 +114,5 @@ it('a caller without a key gets the same refusals for users that exist and users
           said.add(JSON.stringify([answer.status, rest, others]))
         }
   expect([...said][0]).toMatch(/^\[401/)
-  figure('T17', `${said.size} kind of refusal over ${asked} calls without a key`, '1', said.size === 1)
+  figure('T17', `${said.size} refusal over ${asked} calls without a key`, '1', said.size === 1)
 })

@@ -23,7 +23,7 @@ async function count<T>(all: readonly T[], work: (one: T) => Promise<boolean>): 
 }
 const times = (n: number) => Array.from({ length: n }, (_, i) => i)
 
-describe.each(backEnds)('sessions on $name', { timeout: 600_000 }, ({ name, redisUrl }) => {
+describe.each(backEnds)('sessions on $name', { timeout: 600_000 }, ({ redisUrl }) => {
   let service: TestService
   beforeAll(async () => {
     service = await startService((await freshDatabase()).url, { redisUrl })
@@ -49,12 +49,7 @@ describe.each(backEnds)('sessions on $name', { timeout: 600_000 }, ({ name, redi
       users.filter((_, j) => j !== i).map((userRef) => ({ userRef, session })),
     )
     const wrong = await count(pairs, ({ userRef, session }) => lives(userRef, session))
-    figure(
-      'T03',
-      `${name}: ${wrong} of ${pairs.length.toLocaleString('en')} sessions live for another user`,
-      '0',
-      wrong === 0,
-    )
+    figure('T03', `${wrong} of ${pairs.length.toLocaleString('en')} live for another user`, '0', wrong === 0)
   })
 
   it('are created only by the service', async () => {
@@ -63,7 +58,7 @@ describe.each(backEnds)('sessions on $name', { timeout: 600_000 }, ({ name, redi
       const given = answer.headers.get('x-service-session') ?? ''
       return given !== session && /^[\w-]{43}$/.test(given) && given === answer.json.sessionId
     })
-    const found = `${name}: ${replaced} of ${INVENTED.toLocaleString('en')} invented ids replaced`
+    const found = `${replaced} of ${INVENTED.toLocaleString('en')} invented ids replaced`
     figure('T03', found, 'all', replaced === INVENTED)
   })
 
@@ -72,7 +67,7 @@ describe.each(backEnds)('sessions on $name', { timeout: 600_000 }, ({ name, redi
     await service.call('POST', '/users/user-0', { headers: { apikey } })
     const sessions = await Promise.all(times(FOREIGN).map(() => begin('user-0')))
     const wrong = await count(sessions, async (session) => accepted(await use('user-0', session, { apikey })))
-    figure('T03', `${name}: ${wrong} of ${FOREIGN} accepted in another organization`, '0', wrong === 0)
+    figure('T03', `${wrong} of ${FOREIGN} accepted in another organization`, '0', wrong === 0)
   })
 
   /** Completes a profile over a link. */
@@ -101,6 +96,6 @@ describe.each(backEnds)('sessions on $name', { timeout: 600_000 }, ({ name, redi
     const living = await count(sessions, (session) => lives(userRef, session))
     // The session that changed the code stays valid.
     if (event === 'a change of the code') expect(accepted(await use(userRef, own))).toBe(true)
-    figure('T03', `${name}: ${living} of ${OLD} sessions outlived ${event}`, '0', living === 0)
+    figure('T03', `${living} of ${OLD} outlived their end`, '0', living === 0)
   })
 })

@@ -72,7 +72,7 @@ it('one code tried on many users alerts the organization, and no member exceeds 
   expect(counts.length).toBe(ORGANIZATIONS * MEMBERS)
   figure(
     'T09',
-    `an alert in ${ORGANIZATIONS} of ${ORGANIZATIONS} runs, ${most} codes compared of one member at the most`,
+    `an alert in ${ORGANIZATIONS} of ${ORGANIZATIONS} runs, at most ${most} codes compared of a member (bar ${GUESSES})`,
     'all, 3',
     most <= GUESSES,
   )

@@ -113,16 +113,14 @@ describe('a stolen backup', { timeout: 1_200_000 }, () => {
       ...(redis === null ? [] : await redisAsBytes(`redis://127.0.0.1:${redis.port}`)),
     ]
     const found = new Set<string>()
-    let bytes = 0
     for (const [where, content] of places) {
-      bytes += content.length
       for (const name of [...raw.foundIn(content), ...hex.foundIn(content)]) {
         if (name !== 'a name') console.log(`${name} stands in ${where}`)
         found.add(name)
       }
     }
     expect(found.delete('a name')).toBe(true)
-    const what = `${found.size} of ${needles.size - 1} known texts, times and events of ${patterns} patterns found in ${places.length} files, tables and keys (${Math.round(bytes / 2 ** 20)} MiB)`
+    const what = `${found.size} of ${needles.size - 1} known texts and times found in ${places.length} files, tables and keys`
     figure('T31', what, '0', found.size === 0)
   })
 })

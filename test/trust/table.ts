@@ -4,15 +4,13 @@ import type { Figure, RowId } from '../harness/figure.js'
 export interface Row {
   readonly id: RowId
   readonly what: string
-  /** The requirement, with the counts of the long form. */
-  readonly must: string
   readonly figure: string
-  /** The part of `must` that no test shows, and why: the row then holds in part. Null if there is none. */
+  /** The part that no test shows or that misses its bar: the row then holds in part. Null if there is none. */
   readonly notShown: string | null
   readonly verdict: string
   /** Links to the test files. */
   readonly tests: string
-  /** Date and form of the count. */
+  /** Date of the count, with `*` if it was in the long form. */
   readonly when: string
 }
 
@@ -39,24 +37,25 @@ interface Run {
 /** Rows that only the long form shows. */
 const LONG_ONLY: readonly RowId[] = ['F24']
 
-const ids = (letter: 'T' | 'F', ...numbers: readonly number[]): RowId[] =>
-  numbers.map((number) => `${letter}${String(number).padStart(2, '0')}` as RowId)
-
-/** The rows by subject, for the summary of the page. */
-export const GROUPS: readonly (readonly [name: string, ids: readonly RowId[]])[] = [
-  ['API keys, organizations, sessions', ids('T', 1, 2, 3, 4, 16, 17)],
-  ['Replays, machines, training of profiles', ids('T', 5, 6, 7, 12, 13)],
-  ['Security codes, locks, budgets', ids('T', 8, 9, 10, 11, 15)],
-  ['Resets, links, redirects', ids('T', 14, 24, 25, 26)],
-  ['Malformed, slow and huge requests', ids('T', 19, 20, 21, 22, 23, 34)],
-  ['Text of users, foreign sites, alert hosts', ids('T', 18, 27, 28, 29, 30)],
-  ['Backups, insiders, deletion, migrations', [...ids('T', 31, 32, 33), ...ids('F', 20, 21)]],
-  ['Faults of PostgreSQL and Redis', ids('F', 1, 2, 3, 4, 5, 6, 9, 10, 11, 12)],
-  ['Faults of processes, clocks, networks, clients', ids('F', 7, 8, 13, 14, 15, 16, 17, 22, 23)],
-  ['Overload and long load', ids('F', 18, 19, 24)],
-]
-
 const unique = (texts: readonly string[]) => [...new Set(texts)]
+
+const COUNT = /([\d,]+) of ([\d,]+)/g
+const inCount = (text = '') => Number(text.replaceAll(',', ''))
+
+/** One text for figures that differ only in counts `N of M`, which are added. */
+function added(figures: readonly string[]): string[] {
+  const sums = new Map<string, number[]>()
+  for (const one of figures) {
+    const counts = [...one.matchAll(COUNT)].flatMap(([, n, of]) => [inCount(n), inCount(of)])
+    const words = one.replace(COUNT, '# of #')
+    const before = sums.get(words)
+    sums.set(words, before === undefined ? counts : before.map((count, i) => count + (counts[i] ?? 0)))
+  }
+  return [...sums].map(([words, counts]) => {
+    const rest = [...counts]
+    return words.replace(/#(?= of #)|(?<=# of )#/g, () => (rest.shift() ?? 0).toLocaleString('en'))
+  })
+}
 
 /** The ids of the rows that a test source has a figure for. */
 export const rowsShownBy = (source: string): RowId[] =>
@@ -82,13 +81,13 @@ export function results(
     const silent = shown.filter(({ figures }) => !figures.some((one) => one.row === row)).map(({ file }) => file)
     const failed = shown.filter(({ passed }) => !passed).map(({ file }) => file)
     const said = [
-      ...own.map(({ figure }) => figure),
+      ...added(own.flatMap(({ figure }) => figure.split('; '))),
       ...silent.map((file) => `NO FIGURE from ${file}`),
       ...failed.map((file) => `FAILED ${file}`),
     ]
     return {
       row,
-      figure: unique(said).join('; '),
+      figure: said.join('; '),
       bar: unique(own.map(({ bar }) => bar)).join('; '),
       pass: silent.length === 0 && failed.length === 0 && own.every(({ pass }) => pass),
       files: named,
@@ -110,28 +109,28 @@ export const rowsOf = (page: string): Row[] =>
     .split('\n')
     .filter((line) => /^\| [TF]\d\d \|/.test(line))
     .map((line) => {
-      const [id = '', what = '', must = '', counted = '', verdict = '', tests = '', when = ''] = line
-        .slice(2, -2)
-        .split(/(?<!\\) \| /)
+      const [id = '', what = '', counted = '', verdict = '', testsAndWhen = ''] = line.slice(2, -2).split(/(?<!\\) \| /)
+      const [, tests = '', when = ''] = /^(.*), ([^,]*)$/.exec(testsAndWhen) ?? []
       const [figure = '', notShown = null] = counted.split(NOT_SHOWN)
-      return { id: id as RowId, what, must, figure, notShown, verdict, tests, when }
+      return { id: id as RowId, what, figure, notShown, verdict, tests, when }
     })
 
 function counted(row: Row, found: Result, { date, form }: Run): Row {
   const links = found.files.map(
-    (file) => `[${file.replace(/^test\//, '').replace(/(\.long)?\.test\.ts$/, '')}](../${file})`,
+    (file) => `[${file.replace(/^.*\//, '').replace(/(\.long)?\.test\.ts$/, '')}](../${file})`,
   )
   return {
     ...row,
     figure: found.figure.replaceAll('|', '\\|').replaceAll('\n', ' '),
     verdict: verdict(found) === 'holds' && row.notShown !== null ? 'holds in part' : verdict(found),
     tests: links.join(', '),
-    when: found.files.length === 0 ? '' : `${date}, ${form}`,
+    when: found.files.length === 0 ? '' : form === 'long' ? `${date}\\*` : date,
   }
 }
 
-function lineOf({ id, what, must, figure, notShown, verdict, tests, when }: Row): string {
-  const cells = [id, what, must, notShown === null ? figure : figure + NOT_SHOWN + notShown, verdict, tests, when]
+function lineOf({ id, what, figure, notShown, verdict, tests, when }: Row): string {
+  const counted = notShown === null ? figure : figure + NOT_SHOWN + notShown
+  const cells = [id, what, counted, verdict, `${tests}, ${when}`]
   return `| ${cells.join(' | ')} |`
 }
 
@@ -141,30 +140,18 @@ export function page(before: string, table: readonly Result[], run: Run): string
     const found = table.find((one) => one.row === row.id)
     return found === undefined ? row : counted(row, found, run)
   })
-  const having = (verdict: string) => rows.filter((row) => row.verdict === verdict).map(({ id }) => id)
-  const summary = GROUPS.map(([name, ids]) => {
-    const others = ['holds in part', 'FAILS', 'not shown'].flatMap((verdict) => {
-      const own = having(verdict).filter((id) => ids.includes(id))
-      return own.length === 0 ? [] : [`${verdict}: ${own.join(', ')}`]
-    })
-    const hold = having('holds').filter((id) => ids.includes(id)).length
-    return `| ${name} | ${[`${hold} of ${ids.length} hold`, ...others].join('; ')} |`
-  })
+  const having = (verdict: string) => rows.filter((row) => row.verdict === verdict).length
   return `# Attacks and faults
 
-Tests attack the service (T) and break its parts (F). ${having('holds').length} of ${rows.length} rows hold, ${having('holds in part').length} hold in part, ${having('FAILS').length} miss their bar, and no test
-shows ${having('not shown').length}. A row holds in part if no test shows a part of it; the row says which part.
+Tests attack the service (T) and break its parts (F). ${having('holds')} of ${rows.length} rows hold, ${having('holds in part')} hold in part, ${having('FAILS')} miss their bar, and no test
+shows ${having('not shown')}. A row holds in part if a part of it is not shown or misses its bar; the row says which part.
 
-| group | result |
-|---|---|
-${summary.join('\n')}
+The counts are those of the last run: of the long form (\`npm run test:trust -- --long\`), which counts up to a million cases, where the date has an
+asterisk, else of the short form, which \`npm run test:long\` includes. The bar is none, or all, unless the row names another. Equal counts of several
+tests are added. Writes are acknowledged enrollments and recorded attempts. 0 of n means, with 95 % confidence, fewer than 3 in n. \`--write\` writes this page. Machine: ${run.machine}.
 
-In the next table "must hold" has the counts of the long form. The short form runs with \`npm run test:long\` and counts fewer cases; \`npm run test:trust -- --long\`
-counts all. \`--write\` writes this page, with \`--rows\` for some rows alone; each row says when it was counted, and in which form. 0 of n
-found means, with 95 % confidence, fewer than 3 in n. Machine: ${run.machine}.
-
-| row | attack or fault | must hold | counted | verdict | tests | when |
-|---|---|---|---|---|---|---|
+| row | attack or fault | counted | verdict | tests, date |
+|---|---|---|---|---|
 ${rows.map(lineOf).join('\n')}
 `
 }

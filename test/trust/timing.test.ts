@@ -61,7 +61,7 @@ describe('the time of an answer', () => {
     expect(withCode).toContain('$argon2id$')
     figure(
       'T16',
-      `the hash for a member without a code ${without === withCode ? 'is' : 'IS NOT'} that for one with a code`,
+      `${without === withCode ? 'equal' : 'DIFFERENT'} hashes with and without a code`,
       'is',
       without === withCode,
     )

@@ -99,6 +99,6 @@ it('unknown fields in a body change no stored row', async () => {
   expect(plain.length).toBeGreaterThan(5)
   const changed = plain.filter((line, i) => line !== more[i])
   if (changed.length > 0) console.log(changed.join('\n'), '\n', more.join('\n'))
-  const found = `${changed.length} stored rows changed by ${BODIES.toLocaleString('en')} bodies with up to 12 of ${names.length} foreign fields`
+  const found = `${changed.length} rows changed by ${BODIES.toLocaleString('en')} bodies with foreign fields`
   figure('T34', found, '0', changed.length === 0)
 }, 600_000)

@@ -95,7 +95,7 @@ describe.skipIf(!hasChromium)('a foreign site', () => {
     expect([framings, posts]).toEqual([4, 5])
     figure(
       'T27',
-      `${taken} of ${posts} posts taken, ${shown} of ${framings} framings shown`,
+      `${taken} of ${posts} posts taken, ${shown} of ${framings} frames shown`,
       '0 and 0',
       taken + shown === 0,
     )
