@@ -24,13 +24,13 @@ export interface Comparisons extends Examples {
   readonly sources: Uint8Array
 }
 
-/** Weight of each source relative to the varying text, chosen among 0.3 to 1 and 0.15 to 0.4 (docs/accuracy.md). */
+/** Weight of each source relative to the varying text, chosen among 0.3 to 1 and 0.15 to 0.4 (model/notebook.md). */
 const SOURCE_WEIGHTS = [1, 0.5, 0.25]
-/** Shares of the rounds of one sitting that simulate probes of another day, by the sitting to fit (docs/accuracy.md). */
+/** Shares of the rounds of one sitting that simulate probes of another day, by the sitting to fit (model/notebook.md). */
 const OTHER_DAYS: Record<Sitting, number> = { same: 0, later: 0.6 }
 /** Share of these rounds in which everybody types in another way. */
 const OTHER_WAYS: Record<Sitting, number> = { same: 0.05, later: 0.1 }
-/** Passes over all people: a second one is worth as much as 600 more trees (docs/accuracy.md). */
+/** Passes over all people: a second one is worth as much as 600 more trees (model/notebook.md). */
 const DRAWS: Record<Sitting, number> = { same: 3, later: 2 }
 
 const sample = (session: Session, masked: boolean): Uint8Array =>

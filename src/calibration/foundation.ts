@@ -10,7 +10,7 @@ import { fitTwoCovariance, type VectorGroup } from './two-covariance.js'
 /** With four folds each fold's two-covariance models still see three quarters of the people. */
 export const FOLDS = 4
 const PRESSES_MAX = 64
-/** Weight of NISLAB and Monaco in the model of varying text: more costs P1 and gains P3 (docs/accuracy.md). */
+/** Weight of NISLAB and Monaco in the model of varying text: more costs P1 and gains P3 (model/notebook.md). */
 const REPEATED_SHARE = 0.05
 /** Shrinkage to the diagonal: many people with fifteen patterns, and 110 typists (55 people, two ways each) with fifty. */
 const RIDGE = { varying: 0.02, same: 0.1 }

@@ -27,7 +27,7 @@ const FALSE_BOTS = { references: 0.004, none: 0.001 }
 /**
  * Logits for people who type unlike the fitted people: at most as many as their own references need or, without references, the
  * same for everybody. Chosen so that under 0.5 % in all count as a bot of: patterns of the untouched people, NISLAB's passphrases
- * typed with one hand or two, and Monaco's patterns, none of which were fitted (docs/accuracy.md).
+ * typed with one hand or two, and Monaco's patterns, none of which were fitted (model/notebook.md).
  */
 const ALLOWANCE = { references: 4.5, none: 3.4 }
 /** Logits for everybody, added with references; chosen together with the allowance. */

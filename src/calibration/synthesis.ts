@@ -45,7 +45,7 @@ const HELD_OUT = 5
 const FALSE_BOTS = 0.003
 /**
  * Logits for people who type unlike the fitted people: at most as many as their own references need. With 4 one in 100 of NISLAB's
- * passphrases of two hands counts as a bot by these signs, with 5 one in 250, with 6 none, and a forger passes more often (docs/accuracy.md).
+ * passphrases of two hands counts as a bot by these signs, with 5 one in 250, with 6 none, and a forger passes more often (model/notebook.md).
  */
 const ALLOWANCE = 5
 

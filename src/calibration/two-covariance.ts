@@ -4,7 +4,7 @@ type Matrix = Float64Array[]
 const zeros = (n: number): Matrix => Array.from({ length: n }, () => new Float64Array(n))
 const at = (m: Matrix, i: number, j: number): number => m[i]?.[j] ?? 0
 
-/** An axis with a between-person variance below this share of one person's variance separates nobody (docs/accuracy.md). */
+/** An axis with a between-person variance below this share of one person's variance separates nobody (model/notebook.md). */
 const BETWEEN_MIN = 0.02
 
 /** People of one source with the vectors of their patterns, and the weight of the source. */

@@ -67,7 +67,7 @@ function changeOf({ hold, holdByFinger, flight, flightByFingers, flightByDistanc
 
 /**
  * Another day of the same person. Standard deviations in logarithms: all holds 0.2, the holds of a finger 0.08, the tempo 0.06,
- * a pair of fingers 0.04. That is twice the drift between the days of Monaco's people (docs/accuracy.md).
+ * a pair of fingers 0.04. That is twice the drift between the days of Monaco's people (model/notebook.md).
  */
 export function otherDay(random: Random): Change {
   const holdByFinger = drawn(9, 0.08, random)
