@@ -133,10 +133,10 @@ export function afterKeyEvents(at: usize): usize {
 function afterRecordedEvent(at: usize, event: usize): usize {
   if (!follows(at, FIRST_T, 4)) return 0
   at = afterDouble(at + 4)
-  const t = value
+  store<f64>(event, value, 8)
   if (at == 0 || !follows(at, NEXT_ET, 6)) return 0
   at = afterDouble(at + 6)
-  const et = value
+  store<f64>(event, value)
   if (at == 0 || !follows(at, NEXT_TYPE, 8)) return 0
   let type = KEYDOWN
   if (follows(at + 8, A_KEYDOWN, 8) && load<u8>(at, 16) == QUOTE) at += 17
@@ -161,7 +161,10 @@ function afterRecordedEvent(at: usize, event: usize): usize {
   if (at == 0 || !noModifiers(at) || !follows(at + 64, NEXT_SEQN, 8)) return 0
   at = afterInteger(at + 72)
   if (at == 0 || load<u8>(at) != CLOSING_BRACE) return 0
-  return keptEvent(event, et, t, keyCode, value, codeIdentity, true, codeKey, type, repeat) ? at + 1 : 0
+  store<u8>(event, codeKey, 20)
+  store<u8>(event, type, 21)
+  store<u8>(event, repeat, 22)
+  return completed(event, keyCode, value, codeIdentity) ? at + 1 : 0
 }
 
 // @ts-ignore: decorator
@@ -230,7 +233,12 @@ function afterKeyEvent(at: usize, event: usize): usize {
     else at = name == L ? afterFiniteOrNull(at) : afterUnknown(at, place, 4)
     if (at == 0) return 0
   }
-  if (!hasType || !keptEvent(event, et, t, keyCode, seqn, code, hasCode, key, type, repeat)) return 0
+  store<f64>(event, et)
+  store<f64>(event, t, 8)
+  store<u8>(event, key, 20)
+  store<u8>(event, type, 21)
+  store<u8>(event, repeat, 22)
+  if (!hasType || (!hasCode && isNaN(keyCode)) || !completed(event, keyCode, seqn, code)) return 0
   if (type == KEYDOWN) {
     const pressed = load<u8>(event, 20)
     if ((pressed == V && (control || meta) && !alt) || (pressed == INSERT && shift)) pasted = true
@@ -238,29 +246,25 @@ function afterKeyEvent(at: usize, event: usize): usize {
   return closed
 }
 
-/** Writes the event and updates the totals; false if it is declined. */
+/**
+ * Completes an event that has its times, the key of its code (0: none), its type and whether it repeats, and updates the totals.
+ * False if it is declined.
+ */
 // @ts-ignore: decorator
 @inline
-function keptEvent(
-  event: usize, et: f64, t: f64, keyCode: f64, seqn: f64, code: i32, hasCode: bool, key: u8, type: u8, repeat: u8,
-): bool {
-  const hasKeyCode = !isNaN(keyCode)
+function completed(event: usize, keyCode: f64, seqn: f64, code: i32): bool {
   const identity = code != NO_IDENTITY ? code : identityOfKeyCode(keyCode)
-  if (!(hasKeyCode || hasCode) || identity == NO_IDENTITY || isNaN(seqn)) return false
-  const byKeyCode: u8 = hasKeyCode ? keyOfKeyCode(keyCode) : 0
-  usesT = usesT || isNaN(et)
+  if (identity == NO_IDENTITY || isNaN(seqn)) return false
+  usesT = usesT || isNaN(load<f64>(event))
   unordered = unordered || seqn < seqnBefore
   seqnBefore = seqn
-  if (type == KEYDOWN) {
+  if (load<u8>(event, 21) == KEYDOWN) {
     keydowns++
     if (keyCode == COMPOSED_KEY_CODE) composedEvents++
   }
-  store<f64>(event, et)
-  store<f64>(event, t, 8)
   store<i32>(event, identity, 16)
-  store<u8>(event, byKeyCode != 0 ? byKeyCode : key, 20)
-  store<u8>(event, type, 21)
-  store<u8>(event, repeat, 22)
+  const byKeyCode: u8 = isNaN(keyCode) ? 0 : keyOfKeyCode(keyCode)
+  if (byKeyCode != 0) store<u8>(event, byKeyCode, 20)
   return true
 }
 
@@ -297,20 +301,20 @@ function afterRecordedRecord(at: usize, record: usize): usize {
   at = afterTextOf(at + 4, 64)
   if (at == 0 || !follows(at, NEXT_C, 5)) return 0
   at = afterCode(at + 5)
-  const key = codeKey
+  store<u8>(record, codeKey, 16)
   if (at == 0 || !follows(at, NEXT_KC, 6)) return 0
   at = afterInteger(at + 6)
   const keyCode = value
   if (at == 0 || !follows(at, NEXT_ET, 6)) return 0
   at = afterDouble(at + 6)
-  const et = value
+  store<f64>(record, value)
   if (at == 0 || !follows(at, NEXT_S, 5)) return 0
   at = afterDouble(at + 5)
   const seek = value
   if (at == 0 || !follows(at, NEXT_H, 5)) return 0
   at = afterDouble(at + 5)
   if (at == 0 || load<u8>(at) != CLOSING_BRACE) return 0
-  return keptRecord(record, et, value, seek, keyCode, true, key) ? at + 1 : 0
+  return completedRecord(record, value, seek, keyCode) ? at + 1 : 0
 }
 
 function afterKeyRecord(at: usize, record: usize): usize {
@@ -348,23 +352,24 @@ function afterKeyRecord(at: usize, record: usize): usize {
     } else at = name == K ? afterTextOrNull(at, 64) : afterUnknown(at, place, 4)
     if (at == 0) return 0
   }
-  return keptRecord(record, et, hold, seek, keyCode, hasCode, key) ? closed : 0
+  store<f64>(record, et)
+  store<u8>(record, key, 16)
+  return (hasCode || !isNaN(keyCode)) && completedRecord(record, hold, seek, keyCode) ? closed : 0
 }
 
-/** Writes the record; false if it is declined. */
+/** Completes a record that has its time and the key of its code (0: none). False if it is declined. */
 // @ts-ignore: decorator
 @inline
-function keptRecord(record: usize, et: f64, hold: f64, seek: f64, keyCode: f64, hasCode: bool, key: u8): bool {
-  const hasKeyCode = !isNaN(keyCode)
-  if (isNaN(et) || isNaN(hold) || !(hasKeyCode || hasCode)) return false
+function completedRecord(record: usize, hold: f64, seek: f64, keyCode: f64): bool {
+  const et = load<f64>(record)
+  if (isNaN(et) || isNaN(hold)) return false
   if (records > 0) {
     const before = load<f64>(record - PRESS_BYTES)
     if (!(et >= before) || abs(et - before - seek) > 1) return false
   }
   if (keyCode == COMPOSED_KEY_CODE) composedRecords++
-  const byKeyCode: u8 = hasKeyCode ? keyOfKeyCode(keyCode) : 0
-  store<f64>(record, et)
   store<f64>(record, et + hold, 8)
-  store<u8>(record, byKeyCode != 0 ? byKeyCode : key, 16)
+  const byKeyCode: u8 = isNaN(keyCode) ? 0 : keyOfKeyCode(keyCode)
+  if (byKeyCode != 0) store<u8>(record, byKeyCode, 16)
   return true
 }

@@ -20,9 +20,10 @@ import type { SsoServer } from './sso/server.js'
 import { beginDemoMonth, isDemoMonthDue, scheduleDemoMonth } from './wiring/demo-month.js'
 import { probes } from './wiring/endpoints.js'
 import { firstOrganization } from './wiring/first-organization.js'
-import { administration, openStores, type Stores } from './wiring/open-stores.js'
+import { administration, openStores } from './wiring/open-stores.js'
 import { serveAll } from './wiring/serve-all.js'
 import { startScoring } from './wiring/start-scoring.js'
+import type { Stores } from './wiring/stores.js'
 
 /** Deadline of the stop, after `stopLeadMs`: the process ends within 8 s, regardless of the work in progress. */
 const STOP_WITHIN_MS = 8_000
@@ -102,7 +103,7 @@ async function runFronts(config: Config, log: Logger, stopping: Stopping): Promi
     apart = await serveApart(probes(unready, fronts.metricsText), metricsAt)
   }
   if (config.roles.includes('sso'))
-    sso = await serveSsoHere(config, stores, createOutageLog(log, config.storePatience), stopping)
+    sso = await serveSsoHere({ config, stores, outages: createOutageLog(log, config.storePatience), stopping })
   const greeted = await greet(config, stores, { port: fronts.port, provider, apikey })
   log.info({ port: fronts.port, processes, version: version(), http: httpServerOf(provider), ...greeted }, 'serving')
   const month = beginDemoMonth({ config, stores, log }, null)
@@ -148,7 +149,7 @@ async function serveHere(config: Config, log: Logger, stopping: Stopping, front:
   const server = await serveAll(needs)
   stopping.onStop(() => server.close())
   if (front === null && config.roles.includes('sso')) {
-    const sso = await serveSsoHere(config, stores, outages, stopping, health)
+    const sso = await serveSsoHere({ config, stores, outages, stopping, health })
     stopping.onStop(() => sso.close())
   }
   const { port, provider } = server
@@ -165,18 +166,28 @@ async function serveSsoAlone(config: Config, log: Logger, stopping: Stopping): P
   const stores = await openStores(config, log, { redis: true, schema: config.migrate ? 'migrate' : 'at-least' })
   stopping.onStop(() => stores.close())
   await requireKeys(stores)
-  const sso = await serveSsoHere(config, stores, createOutageLog(log, config.storePatience), stopping)
+  const outages = createOutageLog(log, config.storePatience)
+  const sso = await serveSsoHere({ config, stores, outages, stopping })
   stopping.onStop(() => sso.close())
 }
 
+interface SsoNeeds {
+  readonly config: Config
+  readonly stores: Stores
+  readonly outages: OutageLog
+  readonly stopping: Stopping
+  /** Watched anew unless given. */
+  readonly health?: Health
+}
+
 /** Single sign-on in this process; the caller closes it. Its modules are loaded only here. */
-async function serveSsoHere(
-  config: Config,
-  stores: Stores,
-  outages: OutageLog,
-  stopping: Stopping,
-  health: Health = watchStores(stores, outages, stopping),
-): Promise<SsoServer> {
+async function serveSsoHere({
+  config,
+  stores,
+  outages,
+  stopping,
+  health = watchStores(stores, outages, stopping),
+}: SsoNeeds): Promise<SsoServer> {
   const { startSso } = await import('./wiring/serve-sso.js').catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ERR_MODULE_NOT_FOUND') throw error
     throw new ExpectedFault(

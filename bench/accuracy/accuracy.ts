@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { errorsAt } from '../../src/calibration/confidence.js'
-import { loadPeople, type Session, splitPeople } from '../../src/calibration/dataset.js'
+import { loadPeople, splitPeople, type TypingSession } from '../../src/calibration/dataset.js'
 import {
   bootstrapIntervals,
   calibrationError,
@@ -69,7 +69,7 @@ function protocols(data: string, whom: string, only: string | undefined): [strin
 /** A participant with the times of a clock with that tick: rounded down, without the presses that get no length. */
 function coarsened({ references, probes, impostor }: Participant, tickMs: number): Participant {
   const onTick = (ms: number) => Math.floor(ms / tickMs) * tickMs
-  const coarse = (session: Session): Session =>
+  const coarse = (session: TypingSession): TypingSession =>
     session
       .map(({ key, pressMs, releaseMs }) => ({ key, pressMs: onTick(pressMs), releaseMs: onTick(releaseMs) }))
       .filter(({ pressMs, releaseMs }) => releaseMs > pressMs)

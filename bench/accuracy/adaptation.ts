@@ -10,7 +10,7 @@ import {
   typistOf,
 } from '../../src/calibration/adaptation.js'
 import { errorsAt } from '../../src/calibration/confidence.js'
-import { loadPeople, type Person, type Session, splitPeople } from '../../src/calibration/dataset.js'
+import { loadPeople, type Subject, splitPeople, type TypingSession } from '../../src/calibration/dataset.js'
 import { figuresOf, type PersonScores } from '../../src/calibration/metrics.js'
 import { runProtocol, varyingText } from '../../src/calibration/protocols.js'
 import { seededRandom } from '../../src/calibration/random.js'
@@ -58,12 +58,13 @@ function tally() {
   }
 }
 
-const session = ({ sessions }: Person, at: number): Session | undefined => sessions.get(String(at))?.slice(0, PRESSES)
-const some = (person: Person, from: number, count: number): Session[] =>
+const session = ({ sessions }: Subject, at: number): TypingSession | undefined =>
+  sessions.get(String(at))?.slice(0, PRESSES)
+const some = (person: Subject, from: number, count: number): TypingSession[] =>
   Array.from({ length: count }, (_, i) => session(person, from + i)).filter((one) => one !== undefined)
-const enrolledOf = (sessions: readonly Session[]): Profile => ({ enrolled: sessions.map(sampleOf), adaptive: [] })
+const enrolledOf = (sessions: readonly TypingSession[]): Profile => ({ enrolled: sessions.map(sampleOf), adaptive: [] })
 
-function updateThreshold(people: readonly Person[]): void {
+function updateThreshold(people: readonly Subject[]): void {
   for (const [name, presses] of [
     ['P1, 50 presses', PRESSES],
     ['P2, 25 presses', 25],
@@ -82,7 +83,7 @@ function updateThreshold(people: readonly Person[]): void {
 }
 
 /** Five sessions enrolled, five used to adapt; then tests the person's own next five and everybody's tenth. */
-function adapted(people: readonly Person[]): void {
+function adapted(people: readonly Subject[]): void {
   const shipped = learner(kernel, 'shipped')
   const [own, ownLearned, others, othersLearned] = [tally(), tally(), tally(), tally()]
   for (const person of people) {
@@ -103,18 +104,18 @@ function adapted(people: readonly Person[]): void {
   console.log(`adapted, Aalto: impostors pass ${others.text()}, ${othersLearned.text()} after learning`)
 }
 
-const piecesOf = (day: Session): Uint8Array[] =>
+const piecesOf = (day: TypingSession): Uint8Array[] =>
   Array.from({ length: Math.floor(day.length / PRESSES) }, (_, i) =>
     sampleOf(day.slice(PRESSES * i, PRESSES * i + PRESSES)),
   )
-const daysOf = ({ sessions }: Person): Uint8Array[][] => [...sessions.values()].map(piecesOf)
+const daysOf = ({ sessions }: Subject): Uint8Array[][] => [...sessions.values()].map(piecesOf)
 const REFERENCES = 5
 
 /**
  * The life of a profile: enrolled in the first session, tested with all patterns of every later one, in which it may learn
  * once. Prints a row a day: patterns of the owner that fail and of others that pass, without learning and with it.
  */
-function otherDays(people: readonly Person[]): void {
+function otherDays(people: readonly Subject[]): void {
   const shipped = learner(kernel, 'shipped')
   const rows = Array.from({ length: Math.max(...people.map(({ sessions }) => sessions.size)) - 1 }, () => ({
     own: tally(),
@@ -153,7 +154,7 @@ function otherDays(people: readonly Person[]): void {
 }
 
 /** Five references of one session, and one each of five sessions, tested with the patterns of the last session. */
-function spreadEnrollment(people: readonly Person[]): void {
+function spreadEnrollment(people: readonly Subject[]): void {
   const days = people.filter(({ sessions }) => sessions.size > REFERENCES).map(daysOf)
   const row = (text: string, referencesOf: (days: Uint8Array[][]) => Uint8Array[]): void => {
     const scored = days.map((own) => {
@@ -183,7 +184,7 @@ function spreadEnrollment(people: readonly Person[]): void {
 }
 
 /** Impostors synthesize both typists from their sessions 0 to 9; the sessions tested before and after are unused. */
-function poisoning(people: readonly Person[], rule: LearningRule, steps: number, attackers: number): void {
+function poisoning(people: readonly Subject[], rule: LearningRule, steps: number, attackers: number): void {
   const rules = learner(kernel, rule)
   const random = seededRandom(SEED)
   const typists = new Map(people.map((person) => [person, typistOf(some(person, 0, 10))]))

@@ -192,13 +192,16 @@ const GRID_MS = 0.1
 const textOf = (keys: readonly number[]) => sessionOf({ keys, holds: keys.map(() => 1), intervals: keys.map(() => 2) })
 
 function drawnBy(model: Parameters<typeof synthesize>[0]): Attacker {
-  return ({ loot, keys, random }) => durationsOf(synthesize(model, textOf(keys), loot.stock(), GRID_MS, random))
+  return ({ loot, keys, random }) =>
+    durationsOf(synthesize(model, textOf(keys), loot.stock(), { gridMs: GRID_MS, random }))
 }
 
 const remembered =
   (model: MemoryModel | CaptureModel): Attacker =>
   ({ loot, keys, random }) =>
-    durationsOf(forgeWithMemory(model, textOf(keys), loot.means(), [], GRID_MS, random))
+    durationsOf(
+      forgeWithMemory(model, textOf(keys), { victim: loot.means(), strangers: [] }, { gridMs: GRID_MS, random }),
+    )
 
 /** Tries of an attacker who has the scorer and the model. */
 const CANDIDATES = 48

@@ -1,5 +1,5 @@
 import { ATTACK_MODEL_NAMES, type AttackModel, type Captured } from '../../src/calibration/attack-models.js'
-import { loadPeople, type Person, splitPeople } from '../../src/calibration/dataset.js'
+import { loadPeople, type Subject, splitPeople } from '../../src/calibration/dataset.js'
 import { MEMORY_MODEL_NAMES, type Means, strangersOf } from '../../src/calibration/remembered-noise.js'
 import type { Kernel } from '../../src/scoring/kernel.js'
 import { edited } from './attackers.js'
@@ -55,8 +55,9 @@ export const SINCERE_BAR = 0.5
 export const PAIRS_BAR = 0.1
 const PAIRS = 30_000
 
-/** Forgers that keep the distance of the references from one another (`choosingForger`), which no sign was fitted on. */
-const choosingForgers = (population: Captured, strangers: Means['residuals']): [string, Forger][] => [
+/** Forgers with memory, and those that keep the distance of the references from one another (`choosingForger`), which no sign was fitted on. */
+const furtherForgers = (population: Captured, strangers: Means['residuals']): [string, Forger][] => [
+  ...MEMORY_MODEL_NAMES.map((model): [string, Forger] => [model, rememberingForger(model, strangers)]),
   ...(['S6pairLognormal', 'S6spliceJittered'] as const).map((model): [string, Forger] => [
     `${model}, chosen`,
     choosingForger(forgerOf(model, population)),
@@ -99,28 +100,18 @@ export function attackFigures(
 ): string[] {
   const { fitting, untouched } = splitPeople(loadPeople(data, 'aalto'))
   const [nislab, monaco] = [loadPeople(data, 'nislab'), loadPeople(data, 'monacoFree')]
-  const lines = [line('sincere, called a bot', 'five references', 'no reference', 'bar', 'samples')]
-  const all = { patterns: 0, called: 0, calledUnknown: 0 }
-  const sincere = (name: string, { patterns: n, called, calledUnknown }: SincereCount): void => {
-    const verdict = judged(Math.max(called, calledUnknown), n, SINCERE_BAR)
-    lines.push(line(name, cell(called, n), cell(calledUnknown, n), `${SINCERE_BAR}`, `${n}`, verdict))
-  }
-  for (const [name, patterns] of [
-    ['Aalto, untouched, 50 presses', sentences(untouched, 50)],
-    ['Aalto, untouched, 25 presses', sentences(untouched, 25)],
-    ['NISLAB, two hands', passphrases(nislab, 'h2')],
-    ['NISLAB, one hand', passphrases(nislab, 'h1')],
-    ['Monaco, 50 presses', pieces(monaco, 50)],
-    ['Monaco, 25 presses', pieces(monaco, 25)],
-  ] as const) {
-    onProgress(name)
-    const counted = countSincere(kernel, patterns)
-    sincere(name, counted)
-    all.patterns += counted.patterns
-    all.called += counted.called
-    all.calledUnknown += counted.calledUnknown
-  }
-  sincere('all of these', all)
+  const lines = sincereLines(
+    kernel,
+    [
+      ['Aalto, untouched, 50 presses', sentences(untouched, 50)],
+      ['Aalto, untouched, 25 presses', sentences(untouched, 25)],
+      ['NISLAB, two hands', passphrases(nislab, 'h2')],
+      ['NISLAB, one hand', passphrases(nislab, 'h1')],
+      ['Monaco, 50 presses', pieces(monaco, 50)],
+      ['Monaco, 25 presses', pieces(monaco, 25)],
+    ],
+    onProgress,
+  )
   lines.push('', line('forgeries', 'APCER', 'IAPAR', 'bar', 'samples'))
   const victims = victimsOf(untouched)
   const population = populationOf(fitting)
@@ -132,11 +123,7 @@ export function attackFigures(
     lines.push(line(attackModel, cell(notCalled, n), cell(accepted, n), `${bar}`, `${n}`, judged(accepted, n, bar)))
   }
   const strangers = strangersOf(fitting)
-  const forgers: [string, Forger][] = [
-    ...MEMORY_MODEL_NAMES.map((model): [string, Forger] => [model, rememberingForger(model, strangers)]),
-    ...choosingForgers(population, strangers),
-  ]
-  for (const [name, forger] of forgers) {
+  for (const [name, forger] of furtherForgers(population, strangers)) {
     onProgress(name)
     const { samples: n, notCalled, accepted } = countForgeries(kernel, forger, victims, samples)
     lines.push(
@@ -173,10 +160,34 @@ export function attackFigures(
   return lines
 }
 
+/** Sincere patterns that are called a bot. */
+function sincereLines(
+  kernel: Kernel,
+  groups: readonly (readonly [name: string, patterns: Parameters<typeof countSincere>[1]])[],
+  onProgress: (message: string) => void,
+): string[] {
+  const lines = [line('sincere, called a bot', 'five references', 'no reference', 'bar', 'samples')]
+  const all = { patterns: 0, called: 0, calledUnknown: 0 }
+  const sincere = (name: string, { patterns: n, called, calledUnknown }: SincereCount): void => {
+    const verdict = judged(Math.max(called, calledUnknown), n, SINCERE_BAR)
+    lines.push(line(name, cell(called, n), cell(calledUnknown, n), `${SINCERE_BAR}`, `${n}`, verdict))
+  }
+  for (const [name, patterns] of groups) {
+    onProgress(name)
+    const counted = countSincere(kernel, patterns)
+    sincere(name, counted)
+    all.patterns += counted.patterns
+    all.called += counted.called
+    all.calledUnknown += counted.calledUnknown
+  }
+  sincere('all of these', all)
+  return lines
+}
+
 /** Edited copies that the replay index alone does not stop, in percent. */
 function unindexedLines(
   kernel: Kernel,
-  people: readonly Person[],
+  people: readonly Subject[],
   samples: number,
   onProgress: (message: string) => void,
 ): string[] {

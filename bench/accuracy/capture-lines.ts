@@ -1,4 +1,10 @@
-import { isUntouchedWriter, loadPeople, type Person, type Session, splitPeople } from '../../src/calibration/dataset.js'
+import {
+  isUntouchedWriter,
+  loadPeople,
+  type Subject,
+  splitPeople,
+  type TypingSession,
+} from '../../src/calibration/dataset.js'
 import type { Kernel } from '../../src/scoring/kernel.js'
 import {
   BEST_OF_48,
@@ -175,10 +181,10 @@ const suits = ({ oneText }: Column, { captures, text }: Section): boolean =>
   !(oneText && (text === 'demanded' || captures === CAPTURES_OF_EIGHT))
 
 interface People {
-  readonly aalto: readonly Person[]
-  readonly klicke: readonly Person[]
-  readonly gradtype: readonly Person[]
-  readonly nislab: readonly Person[]
+  readonly aalto: readonly Subject[]
+  readonly klicke: readonly Subject[]
+  readonly gradtype: readonly Subject[]
+  readonly nislab: readonly Subject[]
 }
 
 /** With this many samples or more the sincere patterns of more people are judged. */
@@ -195,7 +201,7 @@ function readPeople(data: string, samples: number): People {
 }
 
 function columnsOf(kernel: Kernel, { aalto, klicke, nislab }: People): Column[] {
-  const eight = (people: readonly Person[]): Target[] =>
+  const eight = (people: readonly Subject[]): Target[] =>
     targetsOf(kernel, sessionsOf(people.slice(0, 2 * VICTIMS_MAX)))
       .filter(({ captures }) => captures.patterns.length === CAPTURES_OF_EIGHT)
       .slice(0, VICTIMS_MAX)
@@ -264,7 +270,7 @@ const BOT_BAR = 0.5
 
 /** Sincere patterns called a copy or a bot: people's patterns in order. */
 function sincereLines(kernel: Kernel, { aalto, klicke, gradtype, nislab }: People): string[] {
-  const rows: readonly (readonly [string, readonly (readonly Session[])[]])[] = [
+  const rows: readonly (readonly [string, readonly (readonly TypingSession[])[]])[] = [
     ['Aalto', sessionsOf(aalto)],
     ['KLiCKe', sessionsOf(klicke)],
     ['KLiCKe, no key in half of the presses', sessionsOf(klicke).map((sessions) => sessions.filter(isText))],
@@ -284,7 +290,7 @@ function sincereLines(kernel: Kernel, { aalto, klicke, gradtype, nislab }: Peopl
 }
 
 /** Some pieces of an essay are runs of an arrow key or of Backspace, whose times repeat. */
-function isText(session: Session): boolean {
+function isText(session: TypingSession): boolean {
   const counts = new Map<number, number>()
   for (const { key } of session) counts.set(key, (counts.get(key) ?? 0) + 1)
   return 2 * Math.max(...counts.values()) < session.length

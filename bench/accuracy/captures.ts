@@ -1,4 +1,4 @@
-import type { Session } from '../../src/calibration/dataset.js'
+import type { TypingSession } from '../../src/calibration/dataset.js'
 import { type Random, seededRandom } from '../../src/calibration/random.js'
 import { isCopy, mayBeCopy } from '../../src/scoring/copy-evidence.js'
 import type { Kernel } from '../../src/scoring/kernel.js'
@@ -20,19 +20,23 @@ export interface Profile {
   readonly known: readonly Uint8Array[]
 }
 
-export function profileOf(kernel: Kernel, references: readonly Session[], known: readonly Session[]): Profile {
+export function profileOf(
+  kernel: Kernel,
+  references: readonly TypingSession[],
+  known: readonly TypingSession[],
+): Profile {
   const samples = references.map(sampleOf)
   for (const first of samples.slice(0, 1)) kernel.score(first, samples)
   return { template: kernel.keep(samples.length), known: known.map((one) => knownOf(one)) }
 }
 
 /** A known pattern; `failed` if it is neither a reference nor that of a successful sign-in. */
-export const knownOf = (session: Session, failed?: 'failed'): Uint8Array => {
+export const knownOf = (session: TypingSession, failed?: 'failed'): Uint8Array => {
   const sketch = sketchOf(sampleOf(session))
   return failed === undefined ? confirmed(sketch) : sketch
 }
 
-export const copiesKnown = (kernel: Kernel, session: Session, known: Profile['known']): boolean =>
+export const copiesKnown = (kernel: Kernel, session: TypingSession, known: Profile['known']): boolean =>
   isCopy(searchCopy(kernel, sketchOf(sampleOf(session)), known))
 
 interface Verdict {
@@ -43,7 +47,7 @@ interface Verdict {
 }
 
 /** Decides like a verify under the default policy, without the replay index. A pattern that may be a copy is challenged. */
-export function judge(kernel: Kernel, { template, known }: Profile, session: Session): Verdict {
+export function judge(kernel: Kernel, { template, known }: Profile, session: TypingSession): Verdict {
   const { botLikelihood, confidence, replayDistanceMs } = kernel.scoreKept(sampleOf(session), template)
   const evidence = searchCopy(kernel, sketchOf(sampleOf(session)), known)
   const copy = isCopy(evidence) || replayDistanceMs < REPLAY_DISTANCE_MS
@@ -114,7 +118,7 @@ function count(
   kernel: Kernel,
   targets: readonly Target[],
   samples: number,
-  make: (target: Target, i: number) => Session,
+  make: (target: Target, i: number) => TypingSession,
 ): Count {
   const counted = { samples: 0, copies: 0, bots: 0, authenticated: 0 }
   for (let n = 0; n < samples; n++) {
@@ -198,7 +202,7 @@ interface SincereVerdicts {
 }
 
 /** Patterns of each person in order: five are enrolled, each later one is judged with up to 48 before it known. */
-export function countInOrder(kernel: Kernel, people: readonly (readonly Session[])[]): SincereVerdicts {
+export function countInOrder(kernel: Kernel, people: readonly (readonly TypingSession[])[]): SincereVerdicts {
   const counted = { patterns: 0, copies: 0, bots: 0 }
   for (const all of people) {
     const sessions = all.filter((one) => within(one))

@@ -1,4 +1,4 @@
-import type { Session } from '../../src/calibration/dataset.js'
+import type { TypingSession } from '../../src/calibration/dataset.js'
 import type { Random } from '../../src/calibration/random.js'
 
 /** A pattern as durations: holds, and intervals from the previous press (0 at the first), ms. */
@@ -18,7 +18,7 @@ export interface Press {
 /** A change of a captured pattern. */
 export type Edit = (pattern: Durations, random: Random) => Durations
 
-export const durationsOf = (session: Session): Durations => ({
+export const durationsOf = (session: TypingSession): Durations => ({
   keys: session.map(({ key }) => key),
   holds: session.map(({ pressMs, releaseMs }) => releaseMs - pressMs),
   intervals: session.map(({ pressMs }, i) => (i === 0 ? 0 : pressMs - (session[i - 1]?.pressMs ?? 0))),
@@ -29,7 +29,7 @@ const INTERVAL_UNKNOWN_MS = 200
 /** A key that would go down twice is released this long before its next press. */
 const GAP_MS = 20
 
-export function sessionOf({ keys, holds, intervals }: Durations): Session {
+export function sessionOf({ keys, holds, intervals }: Durations): TypingSession {
   let pressMs = 0
   return keys.map((key, i) => {
     if (i > 0) pressMs += intervals[i] ?? 0

@@ -5,7 +5,7 @@ import {
   capturedFrom,
   synthesize,
 } from '../../src/calibration/attack-models.js'
-import type { Person, Session } from '../../src/calibration/dataset.js'
+import type { Subject, TypingSession } from '../../src/calibration/dataset.js'
 import { type Random, seededRandom } from '../../src/calibration/random.js'
 import {
   forgeWithMemory,
@@ -20,8 +20,8 @@ import { encodeSample } from '../../src/scoring/sample.js'
 import { REPLAY_DISTANCE_MS } from '../../src/scoring/score.js'
 
 const SEED = 7
-export const sampleOf = (session: Session): Uint8Array => encodeSample(session, 'visible')
-export const within = (session: Session): boolean => session.length > 0 && boundsProblem(session) === null
+export const sampleOf = (session: TypingSession): Uint8Array => encodeSample(session, 'visible')
+export const within = (session: TypingSession): boolean => session.length > 0 && boundsProblem(session) === null
 
 /** Counts over `samples` forgeries: not called a bot (APCER), and neither a bot nor a replay but authenticated (IAPAR). */
 interface ForgeryCount {
@@ -33,20 +33,20 @@ interface ForgeryCount {
 /** A person under attack: references, the texts to type, and the forger's captures. */
 interface Victim {
   readonly references: readonly Uint8Array[]
-  readonly texts: readonly Session[]
+  readonly texts: readonly TypingSession[]
   readonly stock: Readonly<Record<'references' | 'captures', Captured>>
   /** Means of the references. */
   readonly means: Means
 }
 
 /** Makes a forgery of the victim over the keys of a text. */
-export type Forger = (victim: Victim, text: Session, random: Random) => Session
+export type Forger = (victim: Victim, text: TypingSession, random: Random) => TypingSession
 
 /**
  * People with 15 sessions as victims: sessions 0 to 4 are enrolled, 5 to 9 are captured by some forgers, and 10 to 14 are the
  * texts to type, so no text occurs in two of these sets. Uses the first `pressesMax` presses of each.
  */
-export function victimsOf(people: readonly Person[], pressesMax = 50): Victim[] {
+export function victimsOf(people: readonly Subject[], pressesMax = 50): Victim[] {
   return people.flatMap(({ sessions }) => {
     const all = [...sessions.values()].map((session) => session.slice(0, pressesMax))
     const texts = all.slice(10, 15)
@@ -58,7 +58,7 @@ export function victimsOf(people: readonly Person[], pressesMax = 50): Victim[] 
 }
 
 /** One session each of people who are not victims: the typing of the population, as a forger finds it in public data. */
-export const populationOf = (people: readonly Person[]): Captured =>
+export const populationOf = (people: readonly Subject[]): Captured =>
   capturedFrom(people.slice(0, 300).flatMap(({ sessions }) => [...sessions.values()].slice(0, 1)))
 
 const gridOf = (random: Random): number => (random() < 0.5 ? 1 : 0.1)
@@ -66,13 +66,13 @@ const gridOf = (random: Random): number => (random() < 0.5 ? 1 : 0.1)
 export function forgerOf(attackModel: AttackModel, population: Captured): Forger {
   const { of } = ATTACK_MODELS[attackModel]
   return ({ stock }, text, random) =>
-    synthesize(attackModel, text, of === 'population' ? population : stock[of], gridOf(random), random)
+    synthesize(attackModel, text, of === 'population' ? population : stock[of], { gridMs: gridOf(random), random })
 }
 
 export const rememberingForger =
   (model: MemoryModel, strangers: Means['residuals']): Forger =>
   ({ means }, text, random) =>
-    forgeWithMemory(model, text, means, strangers, gridOf(random), random)
+    forgeWithMemory(model, text, { victim: means, strangers }, { gridMs: gridOf(random), random })
 
 /** Forgeries that a choosing forger makes of one text. */
 const CANDIDATES = 16
@@ -87,7 +87,7 @@ export const choosingForger =
   (victim, text, random) => {
     const wanted = distanceOf(victim.means.residuals[Math.floor(random() * victim.means.residuals.length)] ?? [])
     const candidates = Array.from({ length: CANDIDATES }, () => forger(victim, text, random))
-    const miss = (session: Session): number => {
+    const miss = (session: TypingSession): number => {
       const [hold, interval] = distanceOf(residualsOf(session, victim.means))
       return Math.abs(hold - wanted[0]) + Math.abs(interval - wanted[1])
     }
@@ -138,7 +138,7 @@ export function countForgeries(
 const DRAWS_MAX = 50
 
 /** A forgery within a pattern's bounds. */
-function forged(forger: Forger, victim: Victim, turn: number, random: Random): Session {
+function forged(forger: Forger, victim: Victim, turn: number, random: Random): TypingSession {
   for (let i = turn; ; i++) {
     const text = victim.texts[i % victim.texts.length] ?? []
     const session = forger(victim, text, random)

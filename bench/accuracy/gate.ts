@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { errorsAt } from '../../src/calibration/confidence.js'
-import { loadPeople, type Session, splitPeople } from '../../src/calibration/dataset.js'
+import { loadPeople, splitPeople, type TypingSession } from '../../src/calibration/dataset.js'
 import { figuresOf } from '../../src/calibration/metrics.js'
 import { protocolsOf, runProtocol, sittingIn } from '../../src/calibration/protocols.js'
 import { modelFile, wasmFile } from '../../src/scoring/artifacts.js'
@@ -96,7 +96,7 @@ function measureCopies(data: string, { people, copies = {} }: Partial<Measuremen
   return above
 }
 
-function sincere(kernel: Kernel, sessions: readonly (readonly Session[])[]) {
+function sincere(kernel: Kernel, sessions: readonly (readonly TypingSession[])[]) {
   const { copies, patterns } = countInOrder(kernel, sessions)
   return { of: copies, n: patterns }
 }

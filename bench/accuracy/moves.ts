@@ -1,4 +1,4 @@
-import type { Person, Session } from '../../src/calibration/dataset.js'
+import type { Subject, TypingSession } from '../../src/calibration/dataset.js'
 import { equalErrorRate, figuresOf, type PersonScores } from '../../src/calibration/metrics.js'
 import { type Participant, runProtocol } from '../../src/calibration/protocols.js'
 import type { Kernel } from '../../src/scoring/kernel.js'
@@ -8,13 +8,13 @@ const percent = (share: number): string => `${(100 * share).toFixed(1)} %`
 const LENGTHS = [15, 20, 25, 35, 50, 75, 100]
 const REFERENCES = [3, 4, 5, 6, 8, 10]
 const range = (from: number, count: number): number[] => Array.from({ length: count }, (_, i) => from + i)
-const sample = (session: Session): Uint8Array => encodeSample(session, 'visible')
+const sample = (session: TypingSession): Uint8Array => encodeSample(session, 'visible')
 
 /**
  * Lines of a report on people outside the fit: the distribution of errors over people, how often three tries in a row fail, and
  * how accuracy changes with text length, number of references and shared text.
  */
-export function movesFigures(kernel: Kernel, people: readonly Person[]): string[] {
+export function movesFigures(kernel: Kernel, people: readonly Subject[]): string[] {
   return [
     ...spreadOver(runProtocol(kernel, participants(people, 5, 50)).confidence),
     ...LENGTHS.map((presses) => row(kernel, `${presses} presses`, participants(people, 5, presses))),
@@ -24,7 +24,7 @@ export function movesFigures(kernel: Kernel, people: readonly Person[]): string[
 }
 
 /** Texts of more than 50 presses are two sessions in sequence, half a second apart. */
-function participants(people: readonly Person[], references: number, presses: number): Participant[] {
+function participants(people: readonly Subject[], references: number, presses: number): Participant[] {
   return people.flatMap(({ sessions }) => {
     const all = range(0, 15).map((i) => sessions.get(String(i)) ?? [])
     const texts = presses > 50 ? range(0, 7).map((i) => joined(all[2 * i] ?? [], all[2 * i + 1] ?? [])) : all
@@ -36,7 +36,7 @@ function participants(people: readonly Person[], references: number, presses: nu
   })
 }
 
-function joined(first: Session, second: Session): Session {
+function joined(first: TypingSession, second: TypingSession): TypingSession {
   const shift = (first.at(-1)?.releaseMs ?? 0) + 500
   const later = second.map(({ key, pressMs, releaseMs }) => ({
     key,
@@ -79,7 +79,7 @@ function bySharedText(kernel: Kernel, asked: readonly Participant[]): string[] {
   const classes = SHARED.slice(1).map(() => ({ genuine: [] as number[], impostor: [] as number[] }))
   asked.forEach(({ references, probes }, own) => {
     for (const [i, reference] of references.entries()) kernel.read(i + 1, sample(reference))
-    const take = (probe: Session, kind: 'genuine' | 'impostor'): void => {
+    const take = (probe: TypingSession, kind: 'genuine' | 'impostor'): void => {
       kernel.read(0, sample(probe))
       const { fused } = kernel.scoreRead(references.length)
       const shared = kernel.compare(references.length)[2] ?? 0

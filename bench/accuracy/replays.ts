@@ -1,4 +1,4 @@
-import type { Person, Session } from '../../src/calibration/dataset.js'
+import type { Subject, TypingSession } from '../../src/calibration/dataset.js'
 import { seededRandom } from '../../src/calibration/random.js'
 import { REPLAY_NEAR_MS, type ReplayMark } from '../../src/domain/replay.js'
 import { COMPARED_MAX } from '../../src/flows/attempt/replay-check.js'
@@ -35,7 +35,7 @@ export const REPLAYS: Readonly<Record<string, Replaying & { readonly bar: number
   'jitter 5 ms': { shiftMs: 0, scale: [1, 1], jitterMs: 5, bar: 5 },
 }
 
-export const patternsOf = (people: readonly Person[], pressesMax: number): Session[][] =>
+export const patternsOf = (people: readonly Subject[], pressesMax: number): TypingSession[][] =>
   people.map(({ sessions }) =>
     [...sessions.values()].map((session) => session.slice(0, pressesMax)).filter((session) => within(session)),
   )
@@ -54,13 +54,13 @@ interface Marked {
 const known = (a: Marked, b: Marked, distanceMs: number, sender?: Sender): boolean =>
   same(a.mark.exact, b.mark.exact) ||
   (resemble(a.mark, b.mark, sender) && (distanceMs < REPLAY_NEAR_MS || sharesPart(a.sample, b.sample)))
-const marked = (kernel: Kernel, session: Session): Marked => ({
+const marked = (kernel: Kernel, session: TypingSession): Marked => ({
   sample: sampleOf(session),
   mark: kernel.mark(pressTimes(session), KEY),
 })
 
 /** Whether the replay index alone stops `sent` if it holds `seen` of a member. */
-export function isReplay(kernel: Kernel, seen: Session, sent: Session, sender: Sender): boolean {
+export function isReplay(kernel: Kernel, seen: TypingSession, sent: TypingSession, sender: Sender): boolean {
   const [first, again] = [marked(kernel, seen), marked(kernel, sent)]
   return known(first, again, kernel.score(again.sample, [first.sample]).replayDistanceMs, sender)
 }
@@ -69,7 +69,7 @@ export function isReplay(kernel: Kernel, seen: Session, sent: Session, sender: S
 export function createIndex(kernel: Kernel) {
   const patterns = new Map<bigint, Marked[]>()
   return {
-    add(session: Session): { readonly isReplay: boolean; readonly nResembling: number } {
+    add(session: TypingSession): { readonly isReplay: boolean; readonly nResembling: number } {
       const own = marked(kernel, session)
       const bands = [...new Set(own.mark.bands)]
       const resembling = new Set(bands.flatMap((band) => patterns.get(band) ?? []))
@@ -82,7 +82,12 @@ export function createIndex(kernel: Kernel) {
 }
 
 /** `samples` replays of the patterns in rotation. */
-export function countReplays(kernel: Kernel, all: readonly Session[], how: Replaying, samples: number): ReplayCount {
+export function countReplays(
+  kernel: Kernel,
+  all: readonly TypingSession[],
+  how: Replaying,
+  samples: number,
+): ReplayCount {
   const random = seededRandom(SEED)
   const { shiftMs, scale, jitterMs } = how
   let [ofReference, ofAnything] = [0, 0]
@@ -105,7 +110,7 @@ export function countReplays(kernel: Kernel, all: readonly Session[], how: Repla
 }
 
 /** Pairs of one person's sincere patterns: how many have resembling marks, and how many count as a replay. */
-export function countPairs(kernel: Kernel, people: readonly (readonly Session[])[], pairsMax: number) {
+export function countPairs(kernel: Kernel, people: readonly (readonly TypingSession[])[], pairsMax: number) {
   let [pairs, resembling, called] = [0, 0, 0]
   for (const sessions of people) {
     const all = sessions.map((session) => marked(kernel, session))

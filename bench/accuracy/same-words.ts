@@ -1,4 +1,4 @@
-import type { Person, Session } from '../../src/calibration/dataset.js'
+import type { Subject, TypingSession } from '../../src/calibration/dataset.js'
 import { normal, type Random, seededRandom } from '../../src/calibration/random.js'
 import { forgeWithMemory, meansOf } from '../../src/calibration/remembered-noise.js'
 import type { Kernel } from '../../src/scoring/kernel.js'
@@ -16,8 +16,8 @@ const TEMPO = 0.08
 
 /** A person's sessions, and the words that they type again and again. */
 interface Typist {
-  readonly sessions: readonly Session[]
-  readonly text: Session
+  readonly sessions: readonly TypingSession[]
+  readonly text: TypingSession
 }
 
 interface SameWordsCount {
@@ -29,7 +29,7 @@ interface SameWordsCount {
 }
 
 /** Sessions as one, with a pause between them. */
-export const joined = (sessions: readonly Session[]): Session => {
+export const joined = (sessions: readonly TypingSession[]): TypingSession => {
   let at = 0
   return sessions.flatMap((session) => {
     const shift = at - (session[0]?.pressMs ?? 0)
@@ -42,14 +42,14 @@ export const joined = (sessions: readonly Session[]): Session => {
   })
 }
 
-export const sentenceTypists = (people: readonly Person[]): Typist[] =>
+export const sentenceTypists = (people: readonly Subject[]): Typist[] =>
   people.map((person) => {
     const sessions = [...person.sessions.values()]
     return { sessions, text: joined(sessions).slice(0, PRESSES) }
   })
 
 /** NISLAB's people type all their phrases with two hands, twice. */
-export const phraseTypists = (people: readonly Person[]): Typist[] =>
+export const phraseTypists = (people: readonly Subject[]): Typist[] =>
   people.map((person) => {
     const phrases = passphrases([person], 'h2')
     const each = phrases.flatMap(([first]) => (first === undefined ? [] : [first]))
@@ -73,11 +73,13 @@ function countOf(kernel: Kernel, { sessions, text }: Typist, typings: number, ra
   let [called, resembling] = [0, 0]
   for (let i = 0; i < typings; i++) {
     const tempo = Math.exp(TEMPO * normal(random))
-    const typed = forgeWithMemory('S7joint', text, means, [], 1, random).map(({ key, pressMs, releaseMs }) => ({
-      key,
-      pressMs: tempo * pressMs,
-      releaseMs: tempo * releaseMs,
-    }))
+    const typed = forgeWithMemory('S7joint', text, { victim: means, strangers: [] }, { gridMs: 1, random }).map(
+      ({ key, pressMs, releaseMs }) => ({
+        key,
+        pressMs: tempo * pressMs,
+        releaseMs: tempo * releaseMs,
+      }),
+    )
     const found = index.add(typed)
     if (found.isReplay || (known.length > 0 && copiesKnown(kernel, typed, known))) called++
     resembling += found.nResembling

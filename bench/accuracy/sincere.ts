@@ -1,4 +1,4 @@
-import type { Person, Session } from '../../src/calibration/dataset.js'
+import type { Subject, TypingSession } from '../../src/calibration/dataset.js'
 import type { Kernel } from '../../src/scoring/kernel.js'
 import { sampleOf, within } from './forgeries.js'
 
@@ -10,14 +10,14 @@ export interface SincereCount {
 }
 
 /** A person's patterns of one way of typing: any five can be the references of another. */
-export type Patterns = readonly Session[]
+export type Patterns = readonly TypingSession[]
 
 /** The first `pressesMax` presses of every session. */
-export const sentences = (people: readonly Person[], pressesMax: number): Patterns[] =>
+export const sentences = (people: readonly Subject[], pressesMax: number): Patterns[] =>
   people.map(({ sessions }) => [...sessions.values()].map((session) => session.slice(0, pressesMax)))
 
 /** Every session in pieces of `presses`: free text. */
-export const pieces = (people: readonly Person[], presses: number): Patterns[] =>
+export const pieces = (people: readonly Subject[], presses: number): Patterns[] =>
   people.map(({ sessions }) =>
     [...sessions.values()].flatMap((session) =>
       Array.from({ length: Math.floor(session.length / presses) }, (_, i) =>
@@ -27,9 +27,9 @@ export const pieces = (people: readonly Person[], presses: number): Patterns[] =
   )
 
 /** NISLAB's repetitions of each phrase with one hand class: their sessions are named phrase-hands-repetition. */
-export function passphrases(people: readonly Person[], hands: 'h1' | 'h2'): Patterns[] {
+export function passphrases(people: readonly Subject[], hands: 'h1' | 'h2'): Patterns[] {
   return people.flatMap(({ sessions }) => {
-    const phrases = new Map<string, Session[]>()
+    const phrases = new Map<string, TypingSession[]>()
     for (const [name, session] of sessions) {
       const [phrase = '', hand] = name.split('-')
       if (hand !== hands) continue

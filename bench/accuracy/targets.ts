@@ -1,5 +1,5 @@
 import { type Captured, capturedFrom } from '../../src/calibration/attack-models.js'
-import type { Person, Session } from '../../src/calibration/dataset.js'
+import type { Subject, TypingSession } from '../../src/calibration/dataset.js'
 import { type Means, meansOf } from '../../src/calibration/remembered-noise.js'
 import type { Kernel } from '../../src/scoring/kernel.js'
 import { type Profile, profileOf } from './captures.js'
@@ -28,7 +28,7 @@ export interface Loot {
 export interface Target extends Profile {
   readonly enrolled: Loot
   readonly captures: Loot
-  readonly later: readonly Session[]
+  readonly later: readonly TypingSession[]
 }
 
 const once = <T>(make: () => T): (() => T) => {
@@ -39,7 +39,7 @@ const once = <T>(make: () => T): (() => T) => {
   }
 }
 
-const lootOf = (kernel: Kernel, sessions: readonly Session[]): Loot => ({
+const lootOf = (kernel: Kernel, sessions: readonly TypingSession[]): Loot => ({
   patterns: sessions.map(durationsOf),
   means: once(() => meansOf(sessions)),
   stock: once(() => capturedFrom(sessions)),
@@ -50,7 +50,7 @@ const lootOf = (kernel: Kernel, sessions: readonly Session[]): Loot => ({
  * Targets from people's sessions in order: five are enrolled, up to eight are captured, and the last two at least come later.
  * The service knows references and captures. People with fewer sessions are left out.
  */
-export const targetsOf = (kernel: Kernel, people: readonly (readonly Session[])[]): Target[] =>
+export const targetsOf = (kernel: Kernel, people: readonly (readonly TypingSession[])[]): Target[] =>
   people.flatMap((sessions) => {
     const all = sessions.filter((one) => within(one))
     const captured = Math.min(CAPTURES_MAX, all.length - REFERENCES - LATER_MIN)
@@ -68,11 +68,11 @@ export const targetsOf = (kernel: Kernel, people: readonly (readonly Session[])[
   })
 
 /** The first presses of each session. */
-export const sessionsOf = (people: readonly Person[]): Session[][] =>
+export const sessionsOf = (people: readonly Subject[]): TypingSession[][] =>
   people.map(({ sessions }) => [...sessions.values()].map((session) => session.slice(0, PRESSES_MAX)))
 
 /** NISLAB's repetitions with two hands, the passphrases joined: the same text ten times. */
-export const joinedPhrases = (people: readonly Person[]): Session[][] =>
+export const joinedPhrases = (people: readonly Subject[]): TypingSession[][] =>
   people.map((person) => {
     const phrases = passphrases([person], 'h2')
     const repetitions = Math.min(...phrases.map(({ length }) => length))

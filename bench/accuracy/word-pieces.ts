@@ -1,9 +1,9 @@
-import type { Person, Session } from '../../src/calibration/dataset.js'
+import type { Subject, TypingSession } from '../../src/calibration/dataset.js'
 
 /** One typing of a word by a person, with the Space after it. */
 export interface WordPiece {
   readonly word: string
-  readonly presses: Session
+  readonly presses: TypingSession
   /** From the press of the previous Space to its first press. */
   readonly leadMs: number
 }
@@ -12,11 +12,11 @@ const SPACE = 37
 const LETTERS_MIN = 2
 
 /** The words of at least two letters, and only letters, that a person typed between two Spaces in these sessions. */
-export function wordPieces({ sessions }: Person, from: number, until: number): WordPiece[] {
+export function wordPieces({ sessions }: Subject, from: number, until: number): WordPiece[] {
   return Array.from({ length: until - from }, (_, i) => sessions.get(String(from + i)) ?? []).flatMap(piecesOf)
 }
 
-function piecesOf(session: Session): WordPiece[] {
+function piecesOf(session: TypingSession): WordPiece[] {
   const spaces = [...session.keys()].filter((i) => session[i]?.key === SPACE)
   return spaces.slice(1).flatMap((end, i) => {
     const before = spaces[i] ?? 0
@@ -29,7 +29,7 @@ function piecesOf(session: Session): WordPiece[] {
 }
 
 /** Joins words: each follows the Space of the previous one with its recorded delay. */
-export function glued(pieces: readonly WordPiece[]): Session {
+export function glued(pieces: readonly WordPiece[]): TypingSession {
   const out: { key: number; pressMs: number; releaseMs: number }[] = []
   for (const { presses, leadMs } of pieces) {
     const before = out.at(-1)

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { loadPeople, type Person, splitPeople } from '../../src/calibration/dataset.js'
+import { loadPeople, type Subject, splitPeople } from '../../src/calibration/dataset.js'
 import { PAIR_KEYS, type PairFigures, pairFigures } from '../../src/calibration/key-pairs.js'
 import { bootstrapIntervals, type Figures, figuresOf, type PersonScores } from '../../src/calibration/metrics.js'
 import { seededRandom, shuffled } from '../../src/calibration/random.js'
@@ -78,7 +78,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   },
 }
 
-function typists(people: readonly Person[], presses: number): Typist[] {
+function typists(people: readonly Subject[], presses: number): Typist[] {
   const room = (pieces: readonly WordPiece[]) => pieces.reduce((sum, piece) => sum + piece.presses.length, 0) / presses
   return people
     .map((person) => ({
@@ -157,7 +157,7 @@ function differences(random: readonly PersonScores[], chosen: readonly PersonSco
   }).join(' | ')
 }
 
-function report(kernel: Kernel, people: readonly Person[], presses: number): void {
+function report(kernel: Kernel, people: readonly Subject[], presses: number): void {
   const all = typists(people, presses)
   console.log(`${presses} presses, ${all.length} people who typed words enough, %`)
   console.log('| words | global EER | per-user EER | FNMR at 1 % FMR |\n|---|---|---|---|')

@@ -45,12 +45,12 @@ await runBench('console', async () => {
     await fill(deployment, options, say)
     const service = await deployment.service({ processes: 1, scoring: 'pool', redis: deployment.redisUrl !== null })
     await signIns(deployment, service)
-    const place = { origin: `http://127.0.0.1:${service.port}`, apikey: deployment.apikey }
+    const access = { origin: `http://127.0.0.1:${service.port}`, apikey: deployment.apikey }
     say('first paint')
-    const paints = await firstPaints(browser, place.origin, options.visits)
-    const views = await measureViews(browser, place, options.visits, say)
+    const paints = await firstPaints(browser, access.origin, options.visits)
+    const views = await measureViews(browser, access, options.visits, say)
     say(`memory with ${options.open} consoles`)
-    const memory = await measureMemory(browser, place, service.pid, options.open)
+    const memory = await measureMemory(browser, access, service.pid, options.open)
     const report = { first_paint_ms: ofTimes(paints), views, memory, sizes: sizes() }
     process.stdout.write(`${shown(report)}\n`)
     const all = { report, options, machine: facts, at: new Date().toISOString() }
@@ -61,7 +61,7 @@ await runBench('console', async () => {
   }
 })
 
-interface Place {
+interface ConsoleAccess {
   readonly origin: string
   readonly apikey: string
 }
@@ -119,7 +119,7 @@ async function firstPaints(browser: Browser, origin: string, visits: number): Pr
   return found
 }
 
-async function signedIn(browser: Browser, { origin, apikey }: Place, path = ''): Promise<Page> {
+async function signedIn(browser: Browser, { origin, apikey }: ConsoleAccess, path = ''): Promise<Page> {
   const page = await (await browser.newContext({ locale: 'en' })).newPage()
   await page.goto(`${origin}/console/${path}`)
   await page.getByLabel('API key').fill(apikey)
@@ -159,35 +159,35 @@ function clicked(element: string): string {
 
 async function measureViews(
   browser: Browser,
-  place: Place,
+  access: ConsoleAccess,
   visits: number,
   say: (line: string) => void,
 ): Promise<Readonly<Record<string, Times>>> {
-  const page = await signedIn(browser, place, 'alerts')
+  const page = await signedIn(browser, access, 'alerts')
   const found: Record<string, Times> = {}
-  for (const path of await addresses(place)) {
+  for (const path of await addresses(access)) {
     say(`view ${path === '' ? 'overview' : path}`)
     const times: number[] = []
     for (let n = 0; n < visits; n++) {
-      await page.evaluate(visit(`${place.origin}/console/organization`))
-      times.push(await page.evaluate<number>(visit(`${place.origin}/console/${path}`)))
+      await page.evaluate(visit(`${access.origin}/console/organization`))
+      times.push(await page.evaluate<number>(visit(`${access.origin}/console/${path}`)))
       const failure = await page.locator('.failure').count()
       if (failure > 0) throw new Error(`view ${path}: ${await page.locator('.failure').first().innerText()}`)
     }
     found[path] = ofTimes(times)
   }
   say('simulation')
-  found.simulation = ofTimes(await measureSimulation(page, place, visits))
+  found.simulation = ofTimes(await measureSimulation(page, access, visits))
   await page.context().close()
   return found
 }
 
 /** A policy decides again about the sign-ins of 90 days. */
-async function measureSimulation(page: Page, place: Place, visits: number): Promise<readonly number[]> {
+async function measureSimulation(page: Page, access: ConsoleAccess, visits: number): Promise<readonly number[]> {
   const times: number[] = []
   for (let n = 0; n < visits; n++) {
-    await page.evaluate(visit(`${place.origin}/console/organization`))
-    await page.evaluate(visit(`${place.origin}/console/policies/${await firstId(place, '/policies')}?range=90d`))
+    await page.evaluate(visit(`${access.origin}/console/organization`))
+    await page.evaluate(visit(`${access.origin}/console/policies/${await firstId(access, '/policies')}?range=90d`))
     times.push(await page.evaluate<number>(press('Simulate')))
     await page.getByText('decisions would change').waitFor()
   }
@@ -195,7 +195,7 @@ async function measureSimulation(page: Page, place: Place, visits: number): Prom
 }
 
 /** Addresses below `/console/`, with the slowest ranges and orders that a person can choose. */
-async function addresses(place: Place): Promise<readonly string[]> {
+async function addresses(access: ConsoleAccess): Promise<readonly string[]> {
   return [
     '',
     '?range=90d',
@@ -207,10 +207,10 @@ async function addresses(place: Place): Promise<readonly string[]> {
     'authentications',
     'authentications?range=90d&outcome=block',
     'authentications?range=90d&user=user-42@example.com',
-    `authentications/${await firstId(place, '/authentications?limit=1')}`,
+    `authentications/${await firstId(access, '/authentications?limit=1')}`,
     'insight?range=90d',
     'policies',
-    `policies/${await firstId(place, '/policies')}?range=90d`,
+    `policies/${await firstId(access, '/policies')}?range=90d`,
     'alerts',
     'words',
     'usage',
@@ -219,20 +219,25 @@ async function addresses(place: Place): Promise<readonly string[]> {
   ]
 }
 
-async function firstId({ origin, apikey }: Place, path: string): Promise<string> {
+async function firstId({ origin, apikey }: ConsoleAccess, path: string): Promise<string> {
   const response = await fetch(`${origin}/dashboard${path}`, { headers: { apikey } })
   const { data } = (await response.json()) as { data: readonly [{ readonly id: string }] }
   return data[0].id
 }
 
-async function measureMemory(browser: Browser, place: Place, pid: number, open: number): Promise<Report['memory']> {
+async function measureMemory(
+  browser: Browser,
+  access: ConsoleAccess,
+  pid: number,
+  open: number,
+): Promise<Report['memory']> {
   const mib = () => {
     const bytes = residentBytes(pid)?.largest ?? null
     return bytes === null ? null : Math.round(bytes / 2 ** 20)
   }
   const before_mib = mib()
   const pages: Page[] = []
-  for (let n = 0; n < open; n++) pages.push(await signedIn(browser, place, LIVE[n % LIVE.length]))
+  for (let n = 0; n < open; n++) pages.push(await signedIn(browser, access, LIVE[n % LIVE.length]))
   await new Promise((resolve) => setTimeout(resolve, OPEN_MS))
   const open_mib = mib()
   for (const page of pages) await page.context().close()

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { v7 } from 'uuid'
 import { afterSuccess } from '../../src/domain/attempts.js'
 import type { AttemptRecord, Authentication } from '../../src/storage/authentication.js'
-import type { Stores } from '../../src/wiring/open-stores.js'
+import type { Stores } from '../../src/wiring/stores.js'
 import { userRef } from '../ratio/people.js'
 
 /** A copy of a recorded attempt, ready to record: with a new id and a new mark, for the current state of the member. */

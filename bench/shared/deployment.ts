@@ -9,7 +9,8 @@ import { jsonLog } from '../../src/process/log.js'
 import { packageRoot } from '../../src/scoring/artifacts.js'
 import { startEmbedded } from '../../src/storage/postgres/embedded/embedded.js'
 import { freePort, readPidFile } from '../../src/storage/postgres/embedded/embedded-running.js'
-import { administration, openStores, type Stores } from '../../src/wiring/open-stores.js'
+import { administration, openStores } from '../../src/wiring/open-stores.js'
+import type { Stores } from '../../src/wiring/stores.js'
 
 /** The stores of a bench's processes, and an organization with a key. */
 export interface Deployment {

@@ -13,10 +13,10 @@ import {
 import { channelRoutes } from './dashboard/alert-channels.js'
 import { alertDeliveries } from './dashboard/alert-deliveries.js'
 import { alertRules, changeAlertRules } from './dashboard/alerts.js'
+import { authenticationTrace } from './dashboard/authentication-trace.js'
 import {
   activityDetails,
   authenticationsHistory,
-  authenticationTrace,
   indicatorSignal,
   indicatorSignals,
   listAuthentications,
@@ -36,17 +36,19 @@ import {
   changePolicy,
   createPolicy,
   defaultPolicy,
-  endShadow,
   listPolicies,
   makeDefaultPolicy,
-  makeShadow,
   onePolicy,
+} from './dashboard/policies.js'
+import { authenticationPresses } from './dashboard/presses.js'
+import {
+  endShadow,
+  makeShadow,
   policyShadow,
   policyShadowHistory,
   simulateDraft,
   simulatePolicy,
-} from './dashboard/policies.js'
-import { authenticationPresses } from './dashboard/presses.js'
+} from './dashboard/shadow-policy.js'
 import { system } from './dashboard/system.js'
 import { usageApi, usageHistory } from './dashboard/usage.js'
 import { actOnUser, searchUserLogs, userActions, userLogs } from './dashboard/user-actions.js'

@@ -3,7 +3,7 @@ import { DEFAULT_POLICY } from '../domain/policy.js'
 import { verdict } from '../domain/verdict.js'
 import type { Kernel } from '../scoring/kernel.js'
 import { encodeSample } from '../scoring/sample.js'
-import type { Session } from './dataset.js'
+import type { TypingSession } from './dataset.js'
 import type { Random } from './random.js'
 
 /** References of one person, as samples. */
@@ -12,7 +12,7 @@ export interface Profile {
   readonly adaptive: readonly Uint8Array[]
 }
 
-interface Found {
+interface Decision {
   readonly accepted: boolean
   readonly clean: boolean
 }
@@ -20,13 +20,13 @@ interface Found {
 /** How a profile learns: `shipped` like the service, `replacing` like a textbook, as a baseline. */
 export type LearningRule = 'shipped' | 'replacing'
 
-export const sampleOf = (session: Session): Uint8Array => encodeSample(session, 'visible')
+export const sampleOf = (session: TypingSession): Uint8Array => encodeSample(session, 'visible')
 
 /** Simulates verify under the default policy, one attempt a day from the day after the enrollment, on one kernel. */
 export function learner(kernel: Kernel, rule: LearningRule) {
   let loaded: Profile | null = null
 
-  function find(profile: Profile, probe: Uint8Array): Found {
+  function decide(profile: Profile, probe: Uint8Array): Decision {
     const { enrolled, adaptive } = profile
     if (loaded !== profile) for (const [i, one] of [...enrolled, ...adaptive].entries()) kernel.read(i + 1, one)
     loaded = profile
@@ -58,10 +58,10 @@ export function learner(kernel: Kernel, rule: LearningRule) {
   }
 
   return {
-    accepts: (profile: Profile, probe: Uint8Array): boolean => find(profile, probe).accepted,
+    accepts: (profile: Profile, probe: Uint8Array): boolean => decide(profile, probe).accepted,
     /** The profile after this attempt; null if it learned nothing. */
     learn(profile: Profile, probe: Uint8Array): Profile | null {
-      if (!find(profile, probe).clean) return null
+      if (!decide(profile, probe).clean) return null
       const { enrolled, adaptive } = profile
       if (rule === 'replacing') return { enrolled: [...enrolled.slice(1), probe], adaptive }
       return { enrolled, adaptive: [...adaptive, probe].slice(-ADAPTIVE_MAX) }
@@ -81,7 +81,7 @@ export function poisoned(
   { learn }: ReturnType<typeof learner>,
   profile: Profile,
   steps: number,
-  mixed: (step: number) => (share: number) => Session,
+  mixed: (step: number) => (share: number) => TypingSession,
 ): Profile {
   let current = profile
   for (let step = 0; step < steps; step++) {
@@ -103,7 +103,7 @@ interface Rhythm {
 }
 
 /** One text typed between two rhythms of it: interpolates the logarithms of the times. */
-export function blended(text: Session, from: Rhythm, to: Rhythm, share: number): Session {
+export function blended(text: TypingSession, from: Rhythm, to: Rhythm, share: number): TypingSession {
   const mix = (a = 1, b = 1) => Math.exp((1 - share) * Math.log(a) + share * Math.log(b))
   let now = 0
   return text.map(({ key }, i) => {
@@ -115,7 +115,7 @@ export function blended(text: Session, from: Rhythm, to: Rhythm, share: number):
 const LEAST_MS = 5
 const PAUSE_MS = 2000
 
-export function rhythmOf(session: Session): Rhythm {
+export function rhythmOf(session: TypingSession): Rhythm {
   return {
     holdMs: session.map(({ pressMs, releaseMs }) => Math.max(LEAST_MS, releaseMs - pressMs)),
     flightMs: session.map(({ pressMs }, i) => Math.max(LEAST_MS, pressMs - (session[i - 1]?.pressMs ?? 0))),
@@ -123,7 +123,7 @@ export function rhythmOf(session: Session): Rhythm {
 }
 
 /** Synthesizes a person's typing of a new text from their recorded times: by pair, else by key, else from all. */
-export function typistOf(sessions: readonly Session[]): (text: Session, random: Random) => Rhythm {
+export function typistOf(sessions: readonly TypingSession[]): (text: TypingSession, random: Random) => Rhythm {
   const times = new Map<string, number[]>()
   const note = (name: string, ms: number) => times.set(name, [...(times.get(name) ?? []), ms])
   for (const session of sessions) {

@@ -1,5 +1,5 @@
-import type { Session } from './dataset.js'
-import { normal, type Random, shuffled } from './random.js'
+import type { TypingSession } from './dataset.js'
+import { type Drawing, normal, type Random, shuffled } from './random.js'
 
 /**
  * How one time is generated from a set of recorded times: their mean, their mean with uniform jitter, a uniform draw between
@@ -104,7 +104,7 @@ function drawerOf(pieces: readonly Piece[]): Drawer {
 }
 
 /** Builds a forger's stock from sessions. Flights over two seconds are pauses, so their presses have no flight. */
-export function capturedFrom(sessions: readonly Session[]): Captured {
+export function capturedFrom(sessions: readonly TypingSession[]): Captured {
   const all: Piece[] = []
   const keys = new Map<number, Piece[]>()
   const pairs = new Map<number, Piece[]>()
@@ -146,7 +146,12 @@ const oneOf = <T>(values: readonly T[], random: Random): T | undefined => values
 /** With fewer observations the spread is taken from the whole stock, as a share of the mean. */
 const SPREAD_MIN = 3
 
-function drawn(law: Exclude<Law, 'pieces'>, own: Moments, all: Moments, jitter: number, random: Random): number {
+function drawn(
+  law: Exclude<Law, 'pieces'>,
+  { own, all }: { readonly own: Moments; readonly all: Moments },
+  jitter: number,
+  random: Random,
+): number {
   const known = own.sorted.length >= SPREAD_MIN
   const at = (share: number): number => own.sorted[Math.floor(own.sorted.length * share)] ?? own.mean
   switch (law) {
@@ -171,11 +176,10 @@ function drawn(law: Exclude<Law, 'pieces'>, own: Moments, all: Moments, jitter: 
  */
 export function synthesize(
   attackModel: AttackModel,
-  text: Session,
+  text: TypingSession,
   stock: Captured,
-  gridMs: number,
-  random: Random,
-): Session {
+  { gridMs, random }: Drawing,
+): TypingSession {
   const { law, scope, jitterMs = 0 }: Forgery = ATTACK_MODELS[attackModel]
   const jitter = 0.05 + 0.6 * random()
   const grid = (ms: number): number => Math.round(ms / gridMs) * gridMs
@@ -187,9 +191,10 @@ export function synthesize(
     const drawer = ofPair ?? (scope === 'all' ? null : stock.byKey(key)) ?? stock.all
     const piece = law === 'pieces' ? oneOf(drawer.pieces, random) : undefined
     const holdMs =
-      piece?.holdMs ?? drawn(law === 'pieces' ? 'histogram' : law, drawer.hold, stock.all.hold, jitter, random)
+      piece?.holdMs ??
+      drawn(law === 'pieces' ? 'histogram' : law, { own: drawer.hold, all: stock.all.hold }, jitter, random)
     const flightMs = Number.isNaN(piece?.flightMs ?? Number.NaN)
-      ? drawn(law === 'pieces' ? 'histogram' : law, drawer.flight, stock.all.flight, jitter, random)
+      ? drawn(law === 'pieces' ? 'histogram' : law, { own: drawer.flight, all: stock.all.flight }, jitter, random)
       : (piece?.flightMs ?? 0)
     if (i > 0) now += Math.max(grid(moved(flightMs)), 5)
     return { key, pressMs: now, releaseMs: now + Math.max(grid(moved(holdMs)), 5) }
@@ -208,7 +213,7 @@ export function synthesize(
  * destroys those of the fitting data alone, so that the bot signs do not classify one-handed typing of an odd phrase as a machine's.
  * Apply the same one to a person's references and probes.
  */
-export function disturbance(random: Random): (session: Session) => Session {
+export function disturbance(random: Random): (session: TypingSession) => TypingSession {
   const scale = Math.exp(0.8 * random() - 0.1)
   const holdScale = scale * Math.exp(0.6 * random() - 0.5)
   const gridMs = [1, 1, 5, 8, 15.6][Math.floor(random() * 5)] ?? 1

@@ -6,7 +6,7 @@ import { createKernel, type Kernel } from '../scoring/kernel.js'
 import { type Binned, type Boosted, binned, scoresOf } from './boosting.js'
 import { type Comparisons, comparisonExamples, type Sources } from './comparisons.js'
 import { type Confidence, errorsAt, fitConfidence } from './confidence.js'
-import { DATA_SETS, type DataSet, isUntouchedWriter, loadPeople, type Person, splitPeople } from './dataset.js'
+import { DATA_SETS, type DataSet, isUntouchedWriter, loadPeople, type Subject, splitPeople } from './dataset.js'
 import { FOLDS, type Foundation, fitFoundation } from './foundation.js'
 import { fitLiveness } from './liveness.js'
 import { bootstrapIntervals, type Figures, figuresOf, type Intervals, type PersonScores } from './metrics.js'
@@ -78,7 +78,7 @@ export async function calibrate(options: CalibrateOptions): Promise<Calibrated> 
   const people = without === undefined ? all : { ...all, [without]: [] }
   onProgress(`fitting on ${people.aalto.length}, ${people.nislab.length} and ${people.monacoFree.length} people`)
   const foundation = fitFoundation(wasm, people, onProgress)
-  const fit = (sitting: Sitting) => fitFusion(wasm, foundation, people, sitting, { seed, out, onProgress })
+  const fit = (sitting: Sitting) => fitFusion(foundation, people, sitting, { wasm, seed, out, onProgress })
   const [same, later] = [await fit('same'), await fit('later')]
   const { model, signs } =
     without === undefined
@@ -124,7 +124,7 @@ export function calibrateSynthesis({ data, model, out, seed, onProgress = () => 
 const WRITERS_MAX = 1600
 
 /** The varying text, and texts that people composed themselves. */
-const synthesisPeople = (data: string, aalto: readonly Person[]): Person[] => [
+const synthesisPeople = (data: string, aalto: readonly Subject[]): Subject[] => [
   ...aalto,
   ...(existsSync(join(data, DATA_SETS.klicke.file))
     ? loadPeople(data, 'klicke', (id) => id < WRITERS_MAX && !isUntouchedWriter(id))
@@ -138,13 +138,17 @@ interface Fitted {
 }
 
 async function fitFusion(
-  wasm: Uint8Array,
   foundation: Foundation,
   people: Sources,
   sitting: Sitting,
-  { seed, out, onProgress }: { readonly seed: number; readonly out: string; readonly onProgress: Progress },
+  {
+    wasm,
+    seed,
+    out,
+    onProgress,
+  }: Pick<CalibrateOptions, 'seed' | 'out'> & { readonly wasm: Uint8Array; readonly onProgress: Progress },
 ): Promise<Fitted> {
-  const examples = comparisonExamples(wasm, foundation.folds.map(encodeModel), people, sitting, seed)
+  const examples = comparisonExamples({ wasm, models: foundation.folds.map(encodeModel) }, people, sitting, seed)
   onProgress(`fusion of the ${sitting} sitting: ${examples.labels.length} examples of ${examples.width} features`)
   const columns = binned(examples, seed)
   const fits = await fitInParallel(fusionTasks(examples, columns, sitting, seed), FIT_WORKER, out, onProgress)
@@ -168,7 +172,7 @@ function withLiveness(
 
 const FIT_WORKER = new URL('./fit-worker.js', import.meta.url)
 
-const loadIfThere = (data: string, dataSet: DataSet): Person[] =>
+const loadIfThere = (data: string, dataSet: DataSet): Subject[] =>
   existsSync(join(data, DATA_SETS[dataSet].file)) ? loadPeople(data, dataSet) : []
 
 /** One fit without each fold, and one on all rows. */
@@ -222,7 +226,7 @@ function reportOutOfFold(
 ): Record<string, OutOfFold> {
   return report(
     foundation.folds.map((parts, fold) => {
-      const within = (all: readonly Person[]) => all.filter((_, i) => i % FOLDS === fold)
+      const within = (all: readonly Subject[]) => all.filter((_, i) => i % FOLDS === fold)
       return {
         kernel: createKernel(wasm, encodeModel({ ...parts, fusions: [fusionOf(same, fold), fusionOf(later, fold)] })),
         people: {

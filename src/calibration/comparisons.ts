@@ -2,7 +2,7 @@ import type { Sitting } from '../domain/sitting.js'
 import { createKernel, type Kernel } from '../scoring/kernel.js'
 import { encodeSample } from '../scoring/sample.js'
 import type { Examples } from './boosting.js'
-import type { Person, Session } from './dataset.js'
+import type { Subject, TypingSession } from './dataset.js'
 import { type Random, seededRandom } from './random.js'
 import { otherDays, type Round, sameText, varyingText } from './rounds.js'
 import { collector } from './rows.js'
@@ -10,9 +10,9 @@ import { otherDay, otherWay, unchanged } from './ways-of-typing.js'
 
 /** The people of each source for fitting a model. */
 export interface Sources {
-  readonly aalto: readonly Person[]
-  readonly nislab: readonly Person[]
-  readonly monacoFree: readonly Person[]
+  readonly aalto: readonly Subject[]
+  readonly nislab: readonly Subject[]
+  readonly monacoFree: readonly Subject[]
 }
 
 /** Comparison examples with the metadata for calibration. */
@@ -33,7 +33,7 @@ const OTHER_WAYS: Record<Sitting, number> = { same: 0.05, later: 0.1 }
 /** Passes over all people: a second one is worth as much as 600 more trees (model/notebook.md). */
 const DRAWS: Record<Sitting, number> = { same: 3, later: 2 }
 
-const sample = (session: Session, masked: boolean): Uint8Array =>
+const sample = (session: TypingSession, masked: boolean): Uint8Array =>
   masked
     ? encodeSample(
         session.map((press) => ({ ...press, key: 0 })),
@@ -47,8 +47,7 @@ const sample = (session: Session, masked: boolean): Uint8Array =>
  * their results on strangers. Impostors come from the person's own fold. The same seed gives the same rows.
  */
 export function comparisonExamples(
-  wasm: Uint8Array,
-  models: readonly Uint8Array[],
+  { wasm, models }: { readonly wasm: Uint8Array; readonly models: readonly Uint8Array[] },
   people: Sources,
   sitting: Sitting,
   seed: number,
@@ -59,7 +58,7 @@ export function comparisonExamples(
   let rows: ReturnType<typeof collector> | undefined
   models.forEach((model, fold) => {
     const kernel = createKernel(wasm, model)
-    const within = (all: readonly Person[]) => all.filter((_, i) => i % models.length === fold)
+    const within = (all: readonly Subject[]) => all.filter((_, i) => i % models.length === fold)
     const own = {
       aalto: within(people.aalto),
       nislab: within(people.nislab),
@@ -96,7 +95,7 @@ function* drawn(people: Sources, sitting: Sitting, random: Random): Generator<[s
 function altered(round: Round, sitting: Sitting, random: Random): Round {
   const way = random() < OTHER_WAYS[sitting] ? otherWay(random) : unchanged
   const later = random() < OTHER_DAYS[sitting]
-  const probe = (session: Session): Session => way((later ? otherDay(random) : unchanged)(session))
+  const probe = (session: TypingSession): TypingSession => way((later ? otherDay(random) : unchanged)(session))
   return {
     ...round,
     references: round.references.map(way),

@@ -123,7 +123,7 @@ export function plattScale(
   let [slope, intercept] = [1, 0]
   let loss = lossAt(slope, intercept)
   for (let round = 0; round < 30; round++) {
-    const [down, along] = newtonStep(scores, labels, shares, slope, intercept)
+    const [down, along] = newtonStep({ scores, labels, shares }, slope, intercept)
     let part = 1
     while (part > 1e-6 && !(lossAt(slope - part * down, intercept - part * along) < loss)) part /= 2
     if (part <= 1e-6) break
@@ -135,9 +135,11 @@ export function plattScale(
 }
 
 function newtonStep(
-  scores: ArrayLike<number>,
-  labels: ArrayLike<number>,
-  shares: Float64Array,
+  {
+    scores,
+    labels,
+    shares,
+  }: Readonly<Record<'scores' | 'labels', ArrayLike<number>>> & { readonly shares: Float64Array },
   slope: number,
   intercept: number,
 ): [slope: number, intercept: number] {

@@ -5,12 +5,12 @@ import type { KeyPress } from '../domain/key-press.js'
 import { keyOfKeyCode, keyOfName } from '../domain/key-table.js'
 import { seededRandom } from './random.js'
 
-export type Session = readonly KeyPress[]
+export type TypingSession = readonly KeyPress[]
 
 /** One person of a data set; sessions by name, in file order. */
-export interface Person {
+export interface Subject {
   readonly id: number
-  readonly sessions: ReadonlyMap<string, Session>
+  readonly sessions: ReadonlyMap<string, TypingSession>
 }
 
 /** The open data sets. `keys` says how a file writes keys: as key codes, or as characters and names. */
@@ -28,7 +28,7 @@ export type DataSet = keyof typeof DATA_SETS
  * People are sorted by number. Throws an error with the remedy if the folder or file is missing or empty. `wanted`: numbers of
  * the people to read; all by default.
  */
-export function loadPeople(folder: string, dataSet: DataSet, wanted = (_person: number): boolean => true): Person[] {
+export function loadPeople(folder: string, dataSet: DataSet, wanted = (_person: number): boolean => true): Subject[] {
   const { file, keys } = DATA_SETS[dataSet]
   const path = join(folder, file)
   if (!existsSync(folder)) throw new Error(`no folder ${folder}: --data wants the folder that holds the open data sets`)

@@ -9,7 +9,7 @@ import {
   synthesize,
 } from './attack-models.js'
 import type { Examples } from './boosting.js'
-import type { Person, Session } from './dataset.js'
+import type { Subject, TypingSession } from './dataset.js'
 import { type Random, seededRandom, shuffled } from './random.js'
 import {
   type Family,
@@ -53,9 +53,9 @@ const ROUNDS = 7
 
 /** A person's sessions in one round: enrolled, captured by a forger, typed as probes. */
 interface Dealt {
-  readonly references: readonly Session[]
-  readonly captures: readonly Session[]
-  readonly probes: readonly Session[]
+  readonly references: readonly TypingSession[]
+  readonly captures: readonly TypingSession[]
+  readonly probes: readonly TypingSession[]
 }
 
 /** Number of references: none as in a first enrolment, or five as in a usual verification, or two to ten. */
@@ -65,9 +65,9 @@ function referencesDrawn(company: Company, random: Random): number {
 }
 
 /** Deals sessions for a round; half of the rounds simulate another keyboard or way of typing for all of them. */
-export function dealt(sessions: readonly Session[], company: Company, random: Random): Dealt {
+export function dealt(sessions: readonly TypingSession[], company: Company, random: Random): Dealt {
   const length = random() < 0.5 ? 50 : PRESSES_MIN + Math.floor(random() * 50)
-  const changed = random() < 0.5 ? (session: Session) => session : disturbance(random)
+  const changed = random() < 0.5 ? (session: TypingSession) => session : disturbance(random)
   const usable = shuffled(sessions, random)
     .map((session) => changed(session).slice(0, length))
     .filter((session) => session.length >= PRESSES_MIN)
@@ -79,17 +79,15 @@ export function dealt(sessions: readonly Session[], company: Company, random: Ra
 
 /** Bot signs of sincere sessions (0) and of synthetic ones (1) from the attack models that signs can detect, cut to random lengths. */
 export function livenessExamples(
-  wasm: Uint8Array,
-  model: Uint8Array,
-  people: readonly Person[],
+  { wasm, model }: { readonly wasm: Uint8Array; readonly model: Uint8Array },
+  people: readonly Subject[],
   company: Company,
-  seed: number,
-  leftOut?: Family,
+  { seed, leftOut }: { readonly seed: number; readonly leftOut?: Family | undefined },
 ): Examples {
   const random = seededRandom(seed)
   const kernel = createKernel(wasm, model)
   let collected: ReturnType<typeof collector> | undefined
-  const examine = (session: Session, references: number, label: 0 | 1): void => {
+  const examine = (session: TypingSession, references: number, label: 0 | 1): void => {
     kernel.read(0, encodeSample(session, 'visible'))
     const row = kernel.examine(references)
     collected ??= collector(row.length)
@@ -114,20 +112,22 @@ export function livenessExamples(
       }
       for (const attackModel of company === 'none' ? SHOWING : DRAWN) {
         const text = probes[Math.floor(random() * probes.length)] ?? []
-        const forged = synthesize(
-          attackModel,
-          text,
-          stock[ATTACK_MODELS[attackModel].of],
-          random() < 0.5 ? 1 : 0.1,
+        const forged = synthesize(attackModel, text, stock[ATTACK_MODELS[attackModel].of], {
+          gridMs: random() < 0.5 ? 1 : 0.1,
           random,
-        )
+        })
         examine(forged, references.length, 1)
       }
       if (company === 'none') continue
       const means = meansOf(references)
       for (const model of [...remembered, ...remembered]) {
         const text = probes[Math.floor(random() * probes.length)] ?? []
-        const forged = forgeWithMemory(model, text, means, strangers, random() < 0.5 ? 1 : 0.1, random)
+        const forged = forgeWithMemory(
+          model,
+          text,
+          { victim: means, strangers },
+          { gridMs: random() < 0.5 ? 1 : 0.1, random },
+        )
         examine(forged, references.length, 1)
       }
     }

@@ -2,7 +2,7 @@ import { createKernel, type Kernel } from '../scoring/kernel.js'
 import { encodeSample } from '../scoring/sample.js'
 import type { Sources } from './comparisons.js'
 import { fitComponents } from './components.js'
-import type { Person, Session } from './dataset.js'
+import type { Subject, TypingSession } from './dataset.js'
 import { blankModel, encodeModel, FEATURE_KINDS, type ModelParts, SUMMARY_SIZE } from './model-file.js'
 import { fitPopulation, keysOf, type RawSession } from './population.js'
 import { fitTwoCovariance, type VectorGroup } from './two-covariance.js'
@@ -16,7 +16,7 @@ const REPEATED_SHARE = 0.05
 const RIDGE = { varying: 0.02, same: 0.1 }
 
 /** The kernel's log times of the first presses of every session, by person. */
-function readPeople(kernel: Kernel, people: readonly Person[], which: 'raw' | 'z'): RawSession[][] {
+function readPeople(kernel: Kernel, people: readonly Subject[], which: 'raw' | 'z'): RawSession[][] {
   return people.map(({ sessions }) =>
     [...sessions.values()].map((session) => {
       const keys = keysOf(session, PRESSES_MAX)
@@ -43,14 +43,14 @@ export function fitFoundation(wasm: Uint8Array, people: Sources, onProgress: (me
   const population = { ...blankModel(), ...fitPopulation(raw.flat()) }
   const normalising = createKernel(wasm, encodeModel(population))
   const components = fitComponents(readPeople(normalising, people.aalto, 'z'))
-  const read = (session: Session) => {
+  const read = (session: TypingSession) => {
     normalising.read(0, encodeSample(session.slice(0, 50), 'visible'))
     return { vector: normalising.vector(0).slice(), summary: normalising.summary(0).slice() }
   }
   const patterns = people.aalto.map(({ sessions }) => [...sessions.values()].map(read))
   const summaryScales = scalesOf(patterns.map((own) => own.map(({ summary }) => summary)))
   const normalised = { ...population, components, summaryScales }
-  const vectorsOf = (sessions: readonly Session[]) => sessions.map((session) => read(session).vector)
+  const vectorsOf = (sessions: readonly TypingSession[]) => sessions.map((session) => read(session).vector)
   const varying = patterns.map((own) => own.map(({ vector }) => vector))
   const hands = people.nislab.map(({ sessions }) =>
     ['h1', 'h2'].map((hand) => vectorsOf([...sessions].flatMap(([name, of]) => (name.includes(hand) ? [of] : [])))),

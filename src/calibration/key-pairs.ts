@@ -1,6 +1,6 @@
 import type { Kernel } from '../scoring/kernel.js'
 import { encodeSample } from '../scoring/sample.js'
-import type { Person } from './dataset.js'
+import type { Subject } from './dataset.js'
 import { FEATURE_KINDS } from './model-file.js'
 
 /** Letters and Space: the keys of suggested words. */
@@ -44,7 +44,7 @@ export interface PairFigures {
  * hold is that of the second key), as normalised by the kernel, over everybody who typed it twice. Rare pairs are shrunk
  * to the mean of all. 27 x 27, by first key, then second. Source: Searle, Casella and McCulloch (1992), chapter 3.
  */
-export function pairFigures(kernel: Kernel, people: readonly Person[]): PairFigures[] {
+export function pairFigures(kernel: Kernel, people: readonly Subject[]): PairFigures[] {
   const sums = Array.from({ length: PAIR_KEYS * PAIR_KEYS * FEATURE_KINDS }, () => ({
     people: 0,
     events: 0,
@@ -76,7 +76,7 @@ export function pairFigures(kernel: Kernel, people: readonly Person[]): PairFigu
 const placeOf = (key: number): number => (key === SPACE ? LETTERS : key >= 1 && key <= LETTERS ? key - 1 : -1)
 
 /** Normalised times of one person by pair and kind. */
-function timesByPair(kernel: Kernel, { sessions }: Person): Map<number, number[]> {
+function timesByPair(kernel: Kernel, { sessions }: Subject): Map<number, number[]> {
   const times = new Map<number, number[]>()
   for (const session of sessions.values()) {
     const presses = session.slice(0, PRESSES_MAX)

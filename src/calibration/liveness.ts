@@ -1,7 +1,7 @@
 import { createKernel, type Kernel } from '../scoring/kernel.js'
 import { encodeSample } from '../scoring/sample.js'
 import { type Boosted, fitBoosting } from './boosting.js'
-import type { Person } from './dataset.js'
+import type { Subject } from './dataset.js'
 import { type Company, dealt, livenessExamples } from './examples.js'
 import { thresholdAt } from './metrics.js'
 import { encodeModel, type ModelParts } from './model-file.js'
@@ -56,10 +56,10 @@ interface FitOptions {
 export function fitLiveness(
   wasm: Uint8Array,
   whole: ModelParts,
-  people: readonly Person[],
+  people: readonly Subject[],
   options: FitOptions,
 ): Livenesses {
-  const lone = fit(wasm, whole, people, 'none', options)
+  const lone = fit({ wasm, whole }, people, 'none', options)
   return {
     among: fitAmongReferences(wasm, whole, people, options),
     lone: { ...lone, intercept: lone.intercept - ALLOWANCE.none },
@@ -69,24 +69,25 @@ export function fitLiveness(
 export function fitAmongReferences(
   wasm: Uint8Array,
   whole: ModelParts,
-  people: readonly Person[],
+  people: readonly Subject[],
   options: FitOptions,
 ): AmongReferences {
-  const among = fit(wasm, whole, people, 'references', options)
+  const among = fit({ wasm, whole }, people, 'references', options)
   return { ...among, intercept: among.intercept - MARGIN, allowance: ALLOWANCE.references }
 }
 
+/** The kernel, and the model that the trees are fitted for. */
+interface Basis {
+  readonly wasm: Uint8Array
+  readonly whole: ModelParts
+}
+
 /** Fits the liveness trees on all people, and their threshold by a trial on four fifths that is tested on the rest. */
-function fit(
-  wasm: Uint8Array,
-  whole: ModelParts,
-  people: readonly Person[],
-  company: Company,
-  options: FitOptions,
-): Liveness {
+function fit(basis: Basis, people: readonly Subject[], company: Company, options: FitOptions): Liveness {
+  const { wasm, whole } = basis
   const heldOut = people.slice(-Math.min(HELD_OUT, Math.floor(people.length / 5)))
   const inner = people.slice(0, people.length - heldOut.length)
-  const trial = boostLiveness(wasm, whole, inner, company, options)
+  const trial = boostLiveness(basis, inner, company, options)
   const parts = {
     ...whole,
     liveness: trial.trees,
@@ -94,25 +95,24 @@ function fit(
     livenessCurve: Float32Array.of(trial.base, 1, 0, 0, trial.base),
   }
   const threshold = livenessThreshold(createKernel(wasm, encodeModel(parts)), heldOut, company)
-  const fitted = boostLiveness(wasm, whole, people, company, { ...options, seed: options.seed + 1 })
+  const fitted = boostLiveness(basis, people, company, { ...options, seed: options.seed + 1 })
   return { ...fitted, intercept: -threshold }
 }
 
 function boostLiveness(
-  wasm: Uint8Array,
-  whole: ModelParts,
-  people: readonly Person[],
+  { wasm, whole }: Basis,
+  people: readonly Subject[],
   company: Company,
   { seed, onProgress, leftOut }: FitOptions,
 ): Boosted {
-  const examples = livenessExamples(wasm, encodeModel(whole), people, company, seed, leftOut)
+  const examples = livenessExamples({ wasm, model: encodeModel(whole) }, people, company, { seed, leftOut })
   const which = company === 'none' ? 'of patterns alone' : 'among references'
   onProgress(`liveness ${which}: ${examples.labels.length} examples of ${examples.width} features`)
   return fitBoosting(examples, { ...FITS[company], seed })
 }
 
 /** The threshold that the allowed share of sincere patterns exceeds; half of them simulate other keyboards and timers. */
-function livenessThreshold(kernel: Kernel, people: readonly Person[], company: Company): number {
+function livenessThreshold(kernel: Kernel, people: readonly Subject[], company: Company): number {
   const random = seededRandom(people.length)
   const sincere = people.flatMap(({ sessions }) =>
     [0, 1].flatMap(() => {

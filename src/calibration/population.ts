@@ -1,4 +1,4 @@
-import type { Session } from './dataset.js'
+import type { TypingSession } from './dataset.js'
 import { FEATURE_KINDS, KEY_KINDS, type ModelParts } from './model-file.js'
 
 /** A session's log times from the kernel: a row per feature kind, with the keys they belong to. */
@@ -112,5 +112,5 @@ function statistics(sessions: readonly RawSession[], numbering: Numbering): Pick
 }
 
 /** The keys of the first presses of a session. */
-export const keysOf = (session: Session, pressesMax: number): Uint8Array =>
+export const keysOf = (session: TypingSession, pressesMax: number): Uint8Array =>
   Uint8Array.from(session.slice(0, pressesMax), ({ key }) => key)

@@ -2,22 +2,22 @@ import type { Sitting } from '../domain/sitting.js'
 import type { Kernel, KernelScore } from '../scoring/kernel.js'
 import { encodeSample } from '../scoring/sample.js'
 import type { Sources } from './comparisons.js'
-import type { Person, Session } from './dataset.js'
+import type { Subject, TypingSession } from './dataset.js'
 import type { PersonScores } from './metrics.js'
 
 /** One person's part in a protocol: references, own probes, and the pattern that is tried against others. */
 export interface Participant {
-  readonly references: readonly Session[]
-  readonly probes: readonly Session[]
-  readonly impostor: Session
+  readonly references: readonly TypingSession[]
+  readonly probes: readonly TypingSession[]
+  readonly impostor: TypingSession
 }
 
-const present = (sessions: readonly (Session | undefined)[]): Session[] =>
+const present = (sessions: readonly (TypingSession | undefined)[]): TypingSession[] =>
   sessions.filter((session) => session !== undefined)
 
 function participant(
-  references: readonly (Session | undefined)[],
-  probes: readonly (Session | undefined)[],
+  references: readonly (TypingSession | undefined)[],
+  probes: readonly (TypingSession | undefined)[],
 ): Participant[] {
   const own = present(probes)
   const enrolled = present(references)
@@ -30,24 +30,24 @@ function participant(
 const numbers = (from: number, count: number): number[] => Array.from({ length: count }, (_, i) => from + i)
 
 /** P1 and P2: enrol sessions 0 to 4, probe 10 to 14, impostors' session 10, the first `pressesMax` presses of each. */
-export function varyingText(people: readonly Person[], pressesMax: number): Participant[] {
+export function varyingText(people: readonly Subject[], pressesMax: number): Participant[] {
   return people.flatMap(({ sessions }) => {
-    const named = (at: number): Session | undefined => sessions.get(String(at))?.slice(0, pressesMax)
+    const named = (at: number): TypingSession | undefined => sessions.get(String(at))?.slice(0, pressesMax)
     return participant(numbers(0, 5).map(named), numbers(10, 5).map(named))
   })
 }
 
 /** P3: one hand class of passphrase 5, enrol repetitions 1 to 5, probe 6 to 20, impostors' repetition 6. */
-function sameText(people: readonly Person[], hands: 'h1' | 'h2'): Participant[] {
+function sameText(people: readonly Subject[], hands: 'h1' | 'h2'): Participant[] {
   return people.flatMap(({ sessions }) => {
-    const named = (repetition: number): Session | undefined => sessions.get(`P5-${hands}-${repetition}`)
+    const named = (repetition: number): TypingSession | undefined => sessions.get(`P5-${hands}-${repetition}`)
     return participant(numbers(1, 5).map(named), numbers(6, 15).map(named))
   })
 }
 
 /** P4: enrol five pieces of 50 presses of session 0, probe the 50-press pieces of later sessions; impostors' first one. */
-export function otherDays(people: readonly Person[]): Participant[] {
-  const pieces = (session: Session): Session[] =>
+export function otherDays(people: readonly Subject[]): Participant[] {
+  const pieces = (session: TypingSession): TypingSession[] =>
     numbers(0, Math.floor(session.length / 50)).map((i) => session.slice(50 * i, 50 * i + 50))
   return people.flatMap(({ sessions }) => {
     const [first, ...later] = [...sessions.values()]
@@ -84,7 +84,7 @@ export function runProtocol(
   participants: readonly Participant[],
   sitting: Sitting = 'same',
 ): ProtocolScores {
-  const sample = (session: Session): Uint8Array => encodeSample(session, 'visible')
+  const sample = (session: TypingSession): Uint8Array => encodeSample(session, 'visible')
   const impostors = participants.map(({ impostor }) => sample(impostor))
   const scored = participants.map(({ references, probes }, own) => {
     const n = Math.min(references.length, kernel.referencesMax)

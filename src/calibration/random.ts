@@ -4,6 +4,12 @@
  */
 export type Random = () => number
 
+/** How a forger draws times: rounded to `gridMs`. */
+export interface Drawing {
+  readonly gridMs: number
+  readonly random: Random
+}
+
 export function seededRandom(seed: number): Random {
   let state = seed >>> 0
   return () => {

@@ -1,5 +1,5 @@
-import type { Person, Session } from './dataset.js'
-import { normal, type Random } from './random.js'
+import type { Subject, TypingSession } from './dataset.js'
+import { type Drawing, normal, type Random } from './random.js'
 
 /**
  * Forgers whose noise has a memory: each time is the mean of the victim's times of the same key pair, in logarithms, plus a
@@ -77,13 +77,13 @@ const log = (ms: number): number => Math.log(Math.max(5, Math.min(ms, PAUSE_MS))
 const meanOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length
 
 /** Logarithms of the hold of press `i` and of the interval before it. */
-function timesOf(session: Session, i: number): [hold: number, interval: number] {
+function timesOf(session: TypingSession, i: number): [hold: number, interval: number] {
   const [press, before] = [session[i], session[i - 1]]
   if (press === undefined) throw new RangeError(`no press ${i}`)
   return [log(press.releaseMs - press.pressMs), log(before === undefined ? PAUSE_MS : press.pressMs - before.pressMs)]
 }
 
-export function meansOf(sessions: readonly Session[]): Means {
+export function meansOf(sessions: readonly TypingSession[]): Means {
   const pairs = new Map<number, [number, number][]>()
   const keys = new Map<number, [number, number][]>()
   const all: [number, number][] = []
@@ -137,7 +137,7 @@ export function meansOf(sessions: readonly Session[]): Means {
 }
 
 /** Residuals of a session from somebody's means, press by press, in units of the spread. */
-export const residualsOf = (session: Session, { of, spread }: Means): Means['residuals'][number] =>
+export const residualsOf = (session: TypingSession, { of, spread }: Means): Means['residuals'][number] =>
   session.slice(1).map((_, at) => {
     const [hold, interval] = timesOf(session, at + 1)
     const [holdMean, intervalMean] = of(session[at]?.key, session[at + 1]?.key ?? 0)
@@ -145,7 +145,7 @@ export const residualsOf = (session: Session, { of, spread }: Means): Means['res
   })
 
 /** Residuals of sessions of other people. */
-export const strangersOf = (people: readonly Person[]): Means['residuals'] =>
+export const strangersOf = (people: readonly Subject[]): Means['residuals'] =>
   people
     .slice(0, 200)
     .flatMap(({ sessions }) => meansOf([...sessions.values()].slice(0, 5).map((one) => one.slice(0, 50))).residuals)
@@ -155,12 +155,10 @@ type Residual = readonly [hold: number, interval: number]
 /** One forgery over the keys of `text`. `strangers` are the residuals of other people's sessions. Times are rounded to `gridMs`. */
 export function forgeWithMemory(
   model: MemoryModel | CaptureModel,
-  text: Session,
-  victim: Means,
-  strangers: Means['residuals'],
-  gridMs: number,
-  random: Random,
-): Session {
+  text: TypingSession,
+  { victim, strangers }: { readonly victim: Means; readonly strangers: Means['residuals'] },
+  { gridMs, random }: Drawing,
+): TypingSession {
   const { shrunk = false } = MODELS[model]
   const noise = noiseOf(MODELS[model], victim, strangers, random)
   const grid = (logMs: number): number => Math.max(5, Math.round(Math.exp(logMs) / gridMs) * gridMs)

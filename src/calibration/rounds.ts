@@ -1,11 +1,11 @@
-import type { Person, Session } from './dataset.js'
+import type { Subject, TypingSession } from './dataset.js'
 import { type Random, shuffled } from './random.js'
 
 /** One enrolment: references, probes of the same person, probes of others. */
 export interface Round {
-  readonly references: readonly Session[]
-  readonly genuine: readonly Session[]
-  readonly impostors: readonly Session[]
+  readonly references: readonly TypingSession[]
+  readonly genuine: readonly TypingSession[]
+  readonly impostors: readonly TypingSession[]
   readonly masked?: boolean
 }
 
@@ -16,7 +16,7 @@ const whole = (random: Random, from: number, to: number): number => from + Math.
 const pick = <T>(items: readonly T[], random: Random): T => items[Math.floor(random() * items.length)] as T // below the length
 
 /** Five random choices of references for each person: two as in P1, one as in P2, one of any length and number, one masked. */
-export function* varyingText(people: readonly Person[], random: Random): Generator<Round> {
+export function* varyingText(people: readonly Subject[], random: Random): Generator<Round> {
   const any = () => [whole(random, 3, 10), whole(random, 15, 64)] as const
   const rounds = [() => [5, 50] as const, () => [5, 50] as const, () => [5, 25] as const, any, any]
   for (const [i, choose] of rounds.entries()) {
@@ -26,7 +26,7 @@ export function* varyingText(people: readonly Person[], random: Random): Generat
       yield {
         references: own.slice(0, references),
         genuine: own.slice(references),
-        impostors: foreign(people, person, IMPOSTORS[0] ?? 0, random, (other) =>
+        impostors: foreign(people, person, { count: IMPOSTORS[0] ?? 0, random }, (other) =>
           pick([...other.sessions.values()], random).slice(0, presses),
         ),
         masked: i === 4,
@@ -37,12 +37,11 @@ export function* varyingText(people: readonly Person[], random: Random): Generat
 
 /** One session each of randomly drawn other people; fewer if some have none. */
 function foreign(
-  people: readonly Person[],
-  person: Person,
-  count: number,
-  random: Random,
-  of: (other: Person) => Session | undefined,
-): Session[] {
+  people: readonly Subject[],
+  person: Subject,
+  { count, random }: { readonly count: number; readonly random: Random },
+  of: (other: Subject) => TypingSession | undefined,
+): TypingSession[] {
   const others = people.filter((other) => other !== person)
   return Array.from({ length: count }, () => of(pick(others, random))).filter((session) => session !== undefined)
 }
@@ -51,10 +50,10 @@ const PHRASES = [1, 2, 3, 4, 5]
 const REPETITIONS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
 
 /** Every passphrase and hand class, in order and shuffled, a third of them with other numbers of references; then mixed phrases. */
-export function* sameText(people: readonly Person[], random: Random): Generator<Round> {
+export function* sameText(people: readonly Subject[], random: Random): Generator<Round> {
   for (const person of people) {
     for (const hands of ['h1', 'h2']) {
-      const typed = (who: Person, phrase: number, repetition: number) =>
+      const typed = (who: Subject, phrase: number, repetition: number) =>
         who.sessions.get(`P${phrase}-${hands}-${repetition}`)
       for (const phrase of PHRASES) {
         for (let round = 0; round < 3; round++) {
@@ -66,7 +65,7 @@ export function* sameText(people: readonly Person[], random: Random): Generator<
           yield {
             references: own.slice(0, references),
             genuine: own.slice(references),
-            impostors: foreign(people, person, IMPOSTORS[1] ?? 0, random, (other) =>
+            impostors: foreign(people, person, { count: IMPOSTORS[1] ?? 0, random }, (other) =>
               typed(other, phrase, whole(random, 1, 10)),
             ),
             masked: round === 2 && random() < 0.3,
@@ -75,13 +74,15 @@ export function* sameText(people: readonly Person[], random: Random): Generator<
       }
       for (let round = 0; round < 3; round++) {
         const phrases = shuffled(PHRASES, random)
-        const draw = (who: Person, at: number) => typed(who, phrases[at] ?? 1, whole(random, 1, 10))
+        const draw = (who: Subject, at: number) => typed(who, phrases[at] ?? 1, whole(random, 1, 10))
         const references = [0, 1, 2, 3, 0].map((at) => draw(person, at)).filter((found) => found !== undefined)
         const probes = [4, 4, 4, 1, 1].map((at) => draw(person, at)).filter((found) => found !== undefined)
         yield {
           references,
           genuine: probes.filter((probe) => !references.includes(probe)),
-          impostors: foreign(people, person, IMPOSTORS[1] ?? 0, random, (other) => draw(other, random() < 0.6 ? 4 : 1)),
+          impostors: foreign(people, person, { count: IMPOSTORS[1] ?? 0, random }, (other) =>
+            draw(other, random() < 0.6 ? 4 : 1),
+          ),
         }
       }
     }
@@ -89,8 +90,8 @@ export function* sameText(people: readonly Person[], random: Random): Generator<
 }
 
 /** Each session enrolled in pieces of 50 presses, with pieces of the person's other sessions as probes. */
-export function* otherDays(people: readonly Person[], random: Random): Generator<Round> {
-  const pieces = (session: Session): Session[] =>
+export function* otherDays(people: readonly Subject[], random: Random): Generator<Round> {
+  const pieces = (session: TypingSession): TypingSession[] =>
     Array.from({ length: Math.floor(session.length / 50) }, (_, i) => session.slice(50 * i, 50 * i + 50))
   for (const person of people) {
     const sessions = [...person.sessions.values()].map(pieces)
@@ -102,12 +103,12 @@ export function* otherDays(people: readonly Person[], random: Random): Generator
         const others = sessions.filter((session) => session !== enrolled && session.length > 0)
         const later = others.length === 0 ? [] : Array.from({ length: 8 }, () => pick(pick(others, random), random))
         const genuine = round < 2 ? later : [...later, ...own.slice(count, count + 2)]
-        const cut = (list: readonly Session[]) => list.map((session) => session.slice(0, presses))
+        const cut = (list: readonly TypingSession[]) => list.map((session) => session.slice(0, presses))
         yield {
           references: cut(own.slice(0, count)),
           genuine: cut(genuine),
           impostors: cut(
-            foreign(people, person, IMPOSTORS[2] ?? 0, random, (other) =>
+            foreign(people, person, { count: IMPOSTORS[2] ?? 0, random }, (other) =>
               pick(pieces(pick([...other.sessions.values()], random)), random),
             ),
           ),

@@ -10,7 +10,7 @@ import {
   synthesize,
 } from './attack-models.js'
 import { type Boosted, type Examples, fitBoosting } from './boosting.js'
-import type { Person, Session } from './dataset.js'
+import type { Subject, TypingSession } from './dataset.js'
 import { thresholdAt } from './metrics.js'
 import { type Synthesis, withSynthesis } from './model-file.js'
 import { type Random, seededRandom, shuffled } from './random.js'
@@ -70,7 +70,7 @@ interface FitOptions {
 export function fitSynthesis(
   wasm: Uint8Array,
   model: Uint8Array,
-  people: readonly Person[],
+  people: readonly Subject[],
   { seed, onProgress }: FitOptions,
 ): Synthesis {
   const heldOut = people.filter((_, i) => i % HELD_OUT === 0)
@@ -91,14 +91,14 @@ function boost(examples: Examples, seed: number, onProgress: FitOptions['onProgr
 /** A person's patterns in one round. */
 interface Round {
   /** References first. */
-  readonly known: readonly Session[]
-  readonly later: readonly Session[]
+  readonly known: readonly TypingSession[]
+  readonly later: readonly TypingSession[]
   /** Patterns that a forger has. */
-  readonly captures: readonly Session[]
+  readonly captures: readonly TypingSession[]
 }
 
-function roundOf(sessions: readonly Session[], random: Random): Round | null {
-  const changed = random() < CHANGED ? disturbance(random) : (session: Session) => session
+function roundOf(sessions: readonly TypingSession[], random: Random): Round | null {
+  const changed = random() < CHANGED ? disturbance(random) : (session: TypingSession) => session
   const all = shuffled(sessions, random)
     .map((session) => changed(session).slice(0, PRESSES_MAX))
     .filter((session) => session.length >= PRESSES_MIN)
@@ -111,10 +111,10 @@ function roundOf(sessions: readonly Session[], random: Random): Round | null {
   return { known, later: all.slice(count, count + REFERENCES), captures }
 }
 
-const sample = (session: Session): Uint8Array => encodeSample(session, 'visible')
+const sample = (session: TypingSession): Uint8Array => encodeSample(session, 'visible')
 
 /** Examines a session as the latest of a member with these known patterns, of which the first are the references. */
-function read(kernel: Kernel, session: Session, known: readonly Session[]): void {
+function read(kernel: Kernel, session: TypingSession, known: readonly TypingSession[]): void {
   known.slice(0, REFERENCES).forEach((reference, i) => {
     kernel.read(i + 1, sample(reference))
   })
@@ -127,44 +127,46 @@ function read(kernel: Kernel, session: Session, known: readonly Session[]): void
 }
 
 /** Sincere patterns of a round with what was known of the member. */
-const sincereOf = ({ known, later }: Round): [session: Session, known: readonly Session[]][] => [
-  ...later.map((session): [Session, readonly Session[]] => [session, known]),
+const sincereOf = ({ known, later }: Round): [session: TypingSession, known: readonly TypingSession[]][] => [
+  ...later.map((session): [TypingSession, readonly TypingSession[]] => [session, known]),
   ...known
     .slice(REFERENCES)
     .slice(-AGAIN_MAX)
-    .map((session): [Session, readonly Session[]] => [session, known.filter((other) => other !== session)]),
+    .map((session): [TypingSession, readonly TypingSession[]] => [session, known.filter((other) => other !== session)]),
 ]
 
-function forgeriesOf({ later, captures }: Round, strangers: Strangers, random: Random): Session[] {
+function forgeriesOf({ later, captures }: Round, strangers: Strangers, random: Random): TypingSession[] {
   const [means, stock] = [meansOf(captures), capturedFrom(captures)]
   const gridMs = (): number => (random() < 0.5 ? 1 : 0.1)
   const oneOf = <T>(all: readonly T[]): T => all[Math.floor(random() * all.length)] as T // no list is empty
   const others = Array.from({ length: OTHERS_DRAWN }, () => oneOf(OTHERS))
   return [
     ...[...CAPTURE_MODEL_NAMES, ...MEMORY_MODEL_NAMES].map((model) =>
-      forgeWithMemory(model, oneOf(later), means, strangers.residuals, gridMs(), random),
-    ),
-    ...[...DRAWN, ...others].map((model) =>
-      synthesize(
+      forgeWithMemory(
         model,
         oneOf(later),
-        ATTACK_MODELS[model].of === 'population' ? strangers.population : stock,
-        gridMs(),
-        random,
+        { victim: means, strangers: strangers.residuals },
+        { gridMs: gridMs(), random },
       ),
+    ),
+    ...[...DRAWN, ...others].map((model) =>
+      synthesize(model, oneOf(later), ATTACK_MODELS[model].of === 'population' ? strangers.population : stock, {
+        gridMs: gridMs(),
+        random,
+      }),
     ),
   ]
 }
 
 /** Signs of sincere patterns (0) and of forgeries (1). */
-function synthesisExamples(kernel: Kernel, people: readonly Person[], seed: number): Examples {
+function synthesisExamples(kernel: Kernel, people: readonly Subject[], seed: number): Examples {
   const random = seededRandom(seed)
   const strangers = {
     population: capturedFrom(people.slice(0, 300).flatMap(({ sessions }) => [...sessions.values()].slice(0, 1))),
     residuals: strangersOf(people),
   }
   let collected: ReturnType<typeof collector> | undefined
-  const add = (session: Session, known: readonly Session[], label: 0 | 1): void => {
+  const add = (session: TypingSession, known: readonly TypingSession[], label: 0 | 1): void => {
     read(kernel, session, known)
     const row = kernel.examineKnown(0)
     if (row.length === 0) return
@@ -182,7 +184,7 @@ function synthesisExamples(kernel: Kernel, people: readonly Person[], seed: numb
   return collected.done()
 }
 
-function sincereLogits(kernel: Kernel, people: readonly Person[], seed: number): number[] {
+function sincereLogits(kernel: Kernel, people: readonly Subject[], seed: number): number[] {
   const random = seededRandom(seed)
   return people.flatMap(({ sessions }) =>
     Array.from({ length: ROUNDS }, () => roundOf([...sessions.values()], random)).flatMap((round) =>

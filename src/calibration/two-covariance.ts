@@ -144,7 +144,8 @@ function eigen(symmetric: Matrix): { readonly values: Float64Array; readonly vec
         const t = Math.sign(theta || 1) / (Math.abs(theta) + Math.hypot(theta, 1))
         const c = 1 / Math.hypot(t, 1)
         const s = t * c
-        for (let k = 0; k < n; k++) rotate(m[k], p, q, c, s)
+        const rotation = { p, q, c, s }
+        for (let k = 0; k < n; k++) rotate(m[k], rotation)
         const [rowP, rowQ] = [m[p], m[q]]
         if (rowP === undefined || rowQ === undefined) continue
         for (let k = 0; k < n; k++) {
@@ -152,14 +153,14 @@ function eigen(symmetric: Matrix): { readonly values: Float64Array; readonly vec
           rowP[k] = c * a - s * b
           rowQ[k] = s * a + c * b
         }
-        for (let k = 0; k < n; k++) rotate(vectors[k], p, q, c, s)
+        for (let k = 0; k < n; k++) rotate(vectors[k], rotation)
       }
     }
   }
   return { values: Float64Array.from(m, (row, i) => row[i] ?? 0), vectors }
 }
 
-function rotate(row: Float64Array | undefined, p: number, q: number, c: number, s: number): void {
+function rotate(row: Float64Array | undefined, { p, q, c, s }: Readonly<Record<'p' | 'q' | 'c' | 's', number>>): void {
   if (row === undefined) return
   const [a, b] = [row[p] ?? 0, row[q] ?? 0]
   row[p] = c * a - s * b

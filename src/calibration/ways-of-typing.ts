@@ -1,9 +1,9 @@
 import { KEYS_BY_CODE } from '../domain/key-table.js'
-import type { Session } from './dataset.js'
+import type { TypingSession } from './dataset.js'
 import { normal, type Random, shuffled } from './random.js'
 
 /** Changes the times of a session, and the keys where a person's fingers would find others. */
-type Change = (session: Session) => Session
+type Change = (session: TypingSession) => TypingSession
 
 export const unchanged: Change = (session) => session
 

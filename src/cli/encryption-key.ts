@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { createEncryptionKeyFlows, type KeyUse, type Rotation } from '../flows/organization/encryption-keys.js'
-import type { Stores } from '../wiring/open-stores.js'
+import type { Stores } from '../wiring/stores.js'
 import { type Administer, print } from './administer.js'
 import { JSON_OPTION } from './arguments.js'
 import { table } from './table.js'

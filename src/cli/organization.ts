@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander'
 import type { OrganizationFlows } from '../flows/organization/organizations.js'
-import type { Stores } from '../wiring/open-stores.js'
+import type { Stores } from '../wiring/stores.js'
 import { type Administer, iso, print, withRetries } from './administer.js'
 import { JSON_OPTION, uuid } from './arguments.js'
 import { limitsCommand } from './limits.js'

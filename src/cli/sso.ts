@@ -2,7 +2,7 @@ import { Command } from 'commander'
 import { ExpectedFault } from '../base/expected-fault.js'
 import { normalizeUserRef, USER_REF_RULE } from '../domain/user-ref.js'
 import type { Config } from '../process/config.js'
-import type { Stores } from '../wiring/open-stores.js'
+import type { Stores } from '../wiring/stores.js'
 import { print, quietLog, run } from './administer.js'
 
 /** `keystride sso`: single sign-on in a process of its own. */

@@ -7,7 +7,7 @@ import { Page } from './parts/page.js'
 import { Search, userHref } from './parts/search.js'
 import { Loading } from './parts/states.js'
 import { clearFailures, Toasts } from './parts/toasts.js'
-import { hasView, href, match, place } from './router.js'
+import { hasView, href, match, viewAddress } from './router.js'
 import { session, signOut } from './session.js'
 import { NoScope, SignIn } from './sign-in.js'
 import { t } from './texts.js'
@@ -24,7 +24,7 @@ export function App() {
 const menuOpen = signal(false)
 
 function Frame() {
-  const { path } = place.value
+  const { path } = viewAddress.value
   useEffect(() => {
     menuOpen.value = false
     clearFailures()
@@ -90,7 +90,7 @@ function Frame() {
 const isWithin = (path: string, entry: string): boolean => path.split('/')[0] === entry
 
 function Current() {
-  const { path } = place.value
+  const { path } = viewAddress.value
   for (const view of VIEWS) {
     const parameters = match(view.path, path)
     // The key makes a view of another item begin anew.

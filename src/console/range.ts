@@ -1,4 +1,4 @@
-import { place } from './router.js'
+import { viewAddress } from './router.js'
 
 /** Windows that a view offers; the last bucket is the current hour or day, UTC. */
 export const RANGES = ['24h', '7d', '30d', '90d'] as const
@@ -7,7 +7,7 @@ const [HOUR_MS, DAY_MS] = [3_600_000, 86_400_000]
 const BUCKETS = { '24h': 24, '7d': 7, '30d': 30, '90d': 90 } as const
 
 /** The range of the address; 7 days unless given. */
-export const rangeNow = (): Range => RANGES.find((one) => one === place.value.query.get('range')) ?? '7d'
+export const rangeNow = (): Range => RANGES.find((one) => one === viewAddress.value.query.get('range')) ?? '7d'
 
 interface RangeWindow {
   readonly bucket: 'hour' | 'day'

@@ -1,19 +1,19 @@
 import { signal } from '@preact/signals'
 
 /** The view that the address names, below the console's folder: `/console/users/ann?skip=50` is `users/ann`. */
-interface Place {
+interface ViewAddress {
   readonly path: string
   readonly query: URLSearchParams
 }
 
 const BASE = new URL('.', import.meta.url).pathname
 
-function placeNow(): Place {
+function viewAddressNow(): ViewAddress {
   const path = location.pathname.startsWith(BASE) ? location.pathname.slice(BASE.length) : ''
   return { path, query: new URLSearchParams(location.search) }
 }
 
-export const place = signal<Place>(placeNow())
+export const viewAddress = signal<ViewAddress>(viewAddressNow())
 
 let templates: readonly string[] = ['']
 /** States the addresses of all views, as templates for `match`. */
@@ -40,17 +40,17 @@ export function href(path: string, values: Values = {}): string {
 
 /** The address of this view with some values of its query changed. */
 export const hrefWith = (values: Values): string =>
-  href(place.value.path, { ...Object.fromEntries(place.value.query), ...values })
+  href(viewAddress.value.path, { ...Object.fromEntries(viewAddress.value.query), ...values })
 
 export function navigate(address: string, { replace = false } = {}): void {
   history[replace ? 'replaceState' : 'pushState'](null, '', address)
-  place.value = placeNow()
+  viewAddress.value = viewAddressNow()
 }
 
 /** Follows links within the console without loading the document again. */
 export function beginRouting(): void {
   addEventListener('popstate', () => {
-    place.value = placeNow()
+    viewAddress.value = viewAddressNow()
   })
   document.addEventListener('click', (event) => {
     const link = event.target instanceof Element ? event.target.closest('a') : null

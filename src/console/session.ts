@@ -53,22 +53,22 @@ async function accessOf(key: string): Promise<Access> {
   }
 }
 
-const LOOK_MS = 10_000
+const IDLE_CHECK_MS = 10_000
 
 /** Restores the key that the tab kept, and begins to watch for the end of its use. */
 export async function begin(): Promise<void> {
   whenKeyRefused(() => signOut('refused'))
   for (const type of ['pointerdown', 'keydown', 'wheel', 'touchstart'])
     addEventListener(type, noteUse, { capture: true, passive: true })
-  const look = () => {
+  const endIfIdle = () => {
     if (heldKey() === null) return
     if (idleMs() >= IDLE_MS) signOut('idle')
     else store()
   }
-  setInterval(look, LOOK_MS)
+  setInterval(endIfIdle, IDLE_CHECK_MS)
   // Timers of a hidden tab are late.
-  addEventListener('visibilitychange', look)
-  addEventListener('pagehide', look)
+  addEventListener('visibilitychange', endIfIdle)
+  addEventListener('pagehide', endIfIdle)
   const key = keptKey()
   if (key === null) session.value = { kind: 'out', why: null }
   else await signIn(key, true).catch(() => signOut())

@@ -7,9 +7,21 @@ import { fill, t } from './texts.js'
 
 const texts = t.signIn
 
+interface Problem {
+  readonly text: string
+  readonly requestId: string | null
+}
+
+const Wrong = ({ text, requestId }: Problem) => (
+  <p class="wrong">
+    {text}
+    {requestId !== null && <code class="request">{fill(t.errors.request, { id: requestId })}</code>}
+  </p>
+)
+
 /** The form for the key. The key is read from the field when the form is sent, and never rendered. */
 export function SignIn({ why }: { readonly why: Extract<Session, { kind: 'out' }>['why'] }) {
-  const [error, setError] = useState<{ readonly text: string; readonly requestId: string | null } | null>(null)
+  const [error, setError] = useState<Problem | null>(null)
   const [busy, setBusy] = useState(false)
   const field = useRef<HTMLInputElement>(null)
   const keep = useRef<HTMLInputElement>(null)
@@ -65,16 +77,7 @@ export function SignIn({ why }: { readonly why: Extract<Session, { kind: 'out' }
             </p>
           </>
         )}
-        <div role="alert">
-          {error !== null && (
-            <p class="wrong">
-              {error.text}
-              {error.requestId !== null && (
-                <code class="request">{fill(t.errors.request, { id: error.requestId })}</code>
-              )}
-            </p>
-          )}
-        </div>
+        <div role="alert">{error !== null && <Wrong {...error} />}</div>
         <button type="submit" class="button" disabled={busy}>
           {why === 'idle' ? texts.unlock : texts.button}
         </button>

@@ -47,12 +47,7 @@ export async function fillMonth({ organizationId, now, flowsAt, signal }: Needs)
     for (let next = left.shift(); next !== undefined; next = left.shift()) {
       const [person, moments] = next
       const clock = { at: 0 }
-      const life = createLife(
-        organizationId,
-        person,
-        flowsAt(() => clock.at),
-        clock,
-      )
+      const life = createLife({ organizationId, person, flows: flowsAt(() => clock.at), clock })
       for (const moment of moments) {
         stopped.throwIfAborted()
         clock.at = Math.max(clock.at, moment.at)
@@ -81,39 +76,58 @@ const isLived = (moment: Promise<void>): Promise<boolean> =>
     },
   )
 
-/** Carries out the events of one person. */
-function createLife(organizationId: string, person: DemoPerson, flows: Flows, clock: { at: number }) {
-  const { seed, userRef, memberRef, displayName, group, references } = person
+interface Life {
+  readonly organizationId: string
+  readonly person: DemoPerson
+  readonly flows: Flows
+  readonly clock: { at: number }
+}
+
+/** The steps of a person at the service. */
+function createSteps({ organizationId, person, flows, clock }: Life) {
+  const { seed, userRef, memberRef } = person
   const who = { organizationId, userRef, memberRef }
-  const [self, stranger] = [typistOf(seed), typistOf(seed + 1000)]
   /** Six digits that are no date and have no pattern. */
   const code = String(749_205 + 23 * seed)
   let typings = 0
-  let lastTyped: Uint8Array | null = null
+  return {
+    who,
+    code,
+    typings: () => typings,
+    async begin() {
+      const { sessionToken, words } = await flows.bootstrap(who, null, HINTS)
+      return { token: sessionToken, words: words.suggestedWords }
+    },
+    typed: (typist: MadeUpPerson, words: readonly string[], moment: Moment, tempo = 1): Uint8Array =>
+      bodyOf(typist.types(words.join(' '), typings++, { tempo }), person, moment),
+    typedByMachine: (words: readonly string[], moment: Moment) => evenly(words, person, moment, typings++),
+    async verify(token: string, body: Uint8Array) {
+      const answer = await flows.verify(who, token, { kind: 'pattern', body }, HINTS)
+      clock.at += TRY_AGAIN_MS
+      return answer
+    },
+    async tryCode(token: string, right: boolean) {
+      const input = { kind: 'code', code: right ? code : String(400_000 + typings++) } as const
+      await flows.verify(who, token, input, HINTS)
+      clock.at += TRY_AGAIN_MS
+    },
+  }
+}
 
-  const begin = async () => {
-    const { sessionToken, words } = await flows.bootstrap(who, null, HINTS)
-    return { token: sessionToken, words: words.suggestedWords }
-  }
-  const typed = (typist: MadeUpPerson, words: readonly string[], moment: Moment, tempo = 1): Uint8Array =>
-    bodyOf(typist.types(words.join(' '), typings++, { tempo }), person, moment)
-  const verify = async (token: string, body: Uint8Array) => {
-    const answer = await flows.verify(who, token, { kind: 'pattern', body }, HINTS)
-    clock.at += TRY_AGAIN_MS
-    return answer
-  }
-  const tryCode = async (token: string, right: boolean) => {
-    const input = { kind: 'code', code: right ? code : String(400_000 + typings++) } as const
-    await flows.verify(who, token, input, HINTS)
-    clock.at += TRY_AGAIN_MS
-  }
+/** Carries out the events of one person. */
+function createLife(life: Life) {
+  const { person, flows, clock } = life
+  const { seed, memberRef, displayName, group, references } = person
+  const { who, code, typings, begin, typed, typedByMachine, verify, tryCode } = createSteps(life)
+  const [self, stranger] = [typistOf(seed), typistOf(seed + 1000)]
+  let lastTyped: Uint8Array | null = null
 
   const join = async (moment: Moment) => {
     const type = memberRef === null ? 'nominative' : 'generic'
     await flows.accounts.create(who, { type, displayName, withCode: false })
     await flows.accounts.change({ ...who, memberRef: null }, { groups: [group] })
     const { token, words } = await begin()
-    for (let stored = 0; stored < references && typings < TRIES_MAX; clock.at += TRY_AGAIN_MS) {
+    for (let stored = 0; stored < references && typings() < TRIES_MAX; clock.at += TRY_AGAIN_MS) {
       const isTaken = await flows.enroll(who, token, { kind: 'pattern', body: typed(self, words, moment) }, HINTS).then(
         () => true,
         (error: unknown) => {
@@ -161,7 +175,7 @@ function createLife(organizationId: string, person: DemoPerson, flows: Flows, cl
       case 'stranger':
         return await attack(moment.times, (words) => typed(stranger, words, moment))
       case 'machine':
-        return await attack(moment.times, (words) => evenly(words, person, moment, typings++))
+        return await attack(moment.times, (words) => typedByMachine(words, moment))
       case 'copy':
         return await attack(1, () => lastTyped)
     }

@@ -93,7 +93,12 @@ interface Stay {
 }
 
 /** The person at a location, on a device. */
-const here = (person: DemoPerson, at: number, location: Location, application = PORTAL, device = person.device) => ({
+const here = (
+  person: DemoPerson,
+  at: number,
+  location: Location,
+  { application = PORTAL, device = person.device } = {},
+) => ({
   at: Math.floor(at),
   // An office has two public addresses, homes have one each.
   address: `${location.prefix}.${location === person.office ? 1 + (person.seed % 2) : 20 + person.seed}`,
@@ -112,7 +117,7 @@ function signIns(person: DemoPerson, { joins, first, now, hasCode }: Stay, rando
     const device = person.seed === NEW_LAPTOPS_OWNER && n >= 18 ? NEW_LAPTOP : person.device
     const add = (sinceMidnight: number, application = PORTAL) =>
       moments.push({
-        ...here(person, day + sinceMidnight, location, application, device),
+        ...here(person, day + sinceMidnight, location, { application, device }),
         kind: 'sign-in',
         tempo: random() < SLOW ? 1.05 + 0.3 * random() : 1,
       })

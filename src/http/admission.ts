@@ -34,10 +34,10 @@ export interface Admission {
   /** Ends a request, or its last slice; the next one begins. `tookMs` null: its client had gone before it did any work. */
   leave(lane: Lane, organization: string, tookMs: number | null, now: number): void
   /**
-   * Called every `LOOK_MS`: sheds requests that have waited too long and measures how late the event loop is. False while the
+   * Called every `WATCH_MS`: sheds requests that have waited too long and measures how late the event loop is. False while the
    * process is idle; the calls may then stop until the next `onWork`.
    */
-  look(now: number): boolean
+  watch(now: number): boolean
   /** Called when an organization has rested: begins waiting requests. */
   resume(now: number): void
   /** Number of waiting requests. */
@@ -70,11 +70,11 @@ interface AdmissionLimits {
  */
 const STRAINED_MS = 2000
 const STRAINED_SHARE = 1 / 40
-/** Weight of a look in its moving average. */
-const LOOK_WEIGHT = 1 / 8
+/** Weight of a watch in its moving average. */
+const WATCH_WEIGHT = 1 / 8
 /** Largest `Retry-After`: the load may have changed by then. */
 const RETRY_MAX_S = 5
-export const LOOK_MS = 50
+export const WATCH_MS = 50
 
 interface State extends Required<Omit<AdmissionLimits, 'atOnce' | 'waitMs'>> {
   readonly lanes: readonly LaneState[]
@@ -84,8 +84,8 @@ interface State extends Required<Omit<AdmissionLimits, 'atOnce' | 'waitMs'>> {
   waiting: number
   /** Moving average of the event loop's delay, ms. */
   lateMs: number
-  /** Null before the first look after an idle period. */
-  lookedAt: number | null
+  /** Null before the first watch after an idle period. */
+  watchedAt: number | null
   /** Share of the latest looks that found no free slot. */
   busyShare: number
   idle: boolean
@@ -97,7 +97,7 @@ interface State extends Required<Omit<AdmissionLimits, 'atOnce' | 'waitMs'>> {
  * `atOnce` may always wait: slots would stay empty until the next event-loop iteration otherwise. While several organizations
  * are present, a request beyond its organization's share waits whatever slots are free, and is shed by the time it waited: one
  * organization cannot make others late, nor fill the queue for them. A request that may begin costs a few comparisons and two
- * look-ups: no timer, no promise, no allocation.
+ * watch-ups: no timer, no promise, no allocation.
  */
 export function createAdmission({
   atOnce: atOnceMax,
@@ -121,7 +121,7 @@ export function createAdmission({
     atOnce: 0,
     waiting: 0,
     lateMs: 0,
-    lookedAt: null,
+    watchedAt: null,
     busyShare: 0,
     idle: true,
   }
@@ -159,7 +159,7 @@ export function createAdmission({
       vacate(state, laneOf(lane), sharerOf(sharers, organization), { tookMs, now })
       if (state.waiting > 0) beginNext(state, now)
     },
-    look: (now) => look(state, now),
+    watch: (now) => watch(state, now),
     resume: (now) => beginNext(state, now),
     waiting: () => state.waiting,
     seen: () => takeSeen(sharers),
@@ -299,17 +299,17 @@ function beginNext(state: State, now: number): void {
   }
 }
 
-function look(state: State, now: number): boolean {
+function watch(state: State, now: number): boolean {
   if (state.atOnce === 0 && state.waiting === 0) {
     state.idle = true
     state.lateMs = 0
     state.busyShare = 0
-    state.lookedAt = null
+    state.watchedAt = null
     return false
   }
-  state.lateMs = (state.lateMs + Math.max(0, now - (state.lookedAt ?? now) - LOOK_MS)) / 2
-  state.lookedAt = now
-  state.busyShare += (Number(state.atOnce >= state.atOnceMax) - state.busyShare) * LOOK_WEIGHT
+  state.lateMs = (state.lateMs + Math.max(0, now - (state.watchedAt ?? now) - WATCH_MS)) / 2
+  state.watchedAt = now
+  state.busyShare += (Number(state.atOnce >= state.atOnceMax) - state.busyShare) * WATCH_WEIGHT
   if (state.waiting > 0) shedOverdue(state, now)
   beginNext(state, now)
   return true
@@ -335,7 +335,7 @@ function shedOverdue(state: State, now: number): void {
 function patienceOf(state: State, own: LaneState, now: number): number {
   if (waitsForOwnLane(state, own) || !isStrainedSince(state, own.priority - 1, strainCountsSince(state, now)))
     return own.ownPatienceMs
-  return Math.min(own.ownPatienceMs, Math.max(LOOK_MS, own.patienceMs * STRAINED_SHARE))
+  return Math.min(own.ownPatienceMs, Math.max(WATCH_MS, own.patienceMs * STRAINED_SHARE))
 }
 
 function overloaded(state: State, lane: Lane, expectedMs: number): Refusal {

@@ -10,9 +10,9 @@ const PROBE_LOG_MS = 60_000
 export function createAnswerLog<S>({ log, onAnswer }: Pick<ServerNeeds<S>, 'log' | 'onAnswer'>) {
   const probeLoggedAt = new Map<string, number>()
 
-  function isNews({ place }: RequestContext<S>, now: number): boolean {
-    if (place?.kind !== 'plain' || place.endpoint.probe === undefined) return true
-    const { path } = place.endpoint
+  function isNews({ match }: RequestContext<S>, now: number): boolean {
+    if (match?.kind !== 'plain' || match.endpoint.probe === undefined) return true
+    const { path } = match.endpoint
     if (now - (probeLoggedAt.get(path) ?? Number.NEGATIVE_INFINITY) < PROBE_LOG_MS) return false
     probeLoggedAt.set(path, now)
     return true

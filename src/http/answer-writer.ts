@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import type { RequestContext } from './request-context.js'
+import type { PlainAnswer } from './server-types.js'
 
 /** `200 OK` by status. */
 const statusLines: Readonly<Record<number, string>> = Object.fromEntries(
@@ -9,10 +10,8 @@ const statusLines: Readonly<Record<number, string>> = Object.fromEntries(
 /** Writes an answer. To HEAD it announces the length of the body, and sends none. */
 export function writeAnswer<S>(
   { res, method, requestId }: RequestContext<S>,
-  status: number,
-  contentType: string,
-  body: string | Uint8Array,
-  headers: Readonly<Record<string, string>>,
+  { status, contentType, body }: PlainAnswer,
+  headers: Readonly<Record<string, string>> | undefined,
   close: boolean,
 ): void {
   res.cork(() => {
@@ -20,7 +19,7 @@ export function writeAnswer<S>(
     res.writeHeader('content-type', contentType)
     res.writeHeader('x-request-id', requestId)
     res.writeHeader('x-content-type-options', 'nosniff')
-    if (headers['cache-control'] === undefined) res.writeHeader('cache-control', 'no-store')
+    if (headers?.['cache-control'] === undefined) res.writeHeader('cache-control', 'no-store')
     for (const name in headers) res.writeHeader(name, headers[name] ?? '')
     if (method === 'head') res.endWithoutBody(Buffer.byteLength(body), close)
     else res.end(body, close)

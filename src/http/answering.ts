@@ -1,12 +1,10 @@
 import { Refusal, type RefusalKind } from '../domain/refusal.js'
-import { createAnswerLog, stackOf } from './answer-log.js'
-import { checkHeaders, writeAnswer } from './answer-writer.js'
-import { deprecationHeaders } from './deprecation.js'
+import { stackOf } from './answer-log.js'
 import { refusalJson, replyJson } from './envelope.js'
-import { createInFlight } from './in-flight.js'
 import { retryAfterS, type WireRefusal, wireRefusals } from './refusals.js'
-import { endsConnection, labelsOf, organizationOf, type RequestContext } from './request-context.js'
+import { labelsOf, type RequestContext } from './request-context.js'
 import type { Reply } from './route.js'
+import { createSending, type Sending, type SendingNeeds } from './sending.js'
 import type { ServerNeeds } from './server-types.js'
 
 /** The refusals of an address that a person may open. */
@@ -17,51 +15,28 @@ const PAGES: Readonly<Partial<Record<RefusalKind, 400 | 401 | 404>>> = {
 }
 const jsonType = 'application/json; charset=utf-8'
 
-/** Answers requests. Each request that begins ends here exactly once, answered or not. */
-export interface Answering<S> {
-  /** A request begins; `finish` ends it. */
-  begun(context: RequestContext<S>): void
-  /** Number of the current event-loop iteration. */
-  round(): number
+/** Answers requests: replies and refusals as the wire has them. */
+export interface Answering<S> extends Sending<S> {
   answer(context: RequestContext<S>, reply: Reply): void
-  send(
-    context: RequestContext<S>,
-    status: number,
-    contentType: string,
-    body: string | Uint8Array,
-    headers?: Readonly<Record<string, string>>,
-  ): void
   sendRefusal(context: RequestContext<S>, refusal: WireRefusal, message: string, headers: Record<string, string>): void
   /** Answers with anything that was thrown. Does not throw. */
   refuse(context: RequestContext<S>, error: unknown): void
-  /** Ends the request; idempotent. Status 0: the client left before its answer. */
-  finish(context: RequestContext<S>, status: number): void
-  inFlight(): number
-  /** From now on every answer closes its connection. */
-  closeAll(): void
-  /** Resolves once no request is in flight, after `deadlineMs` at the latest. */
-  idle(deadlineMs: number): Promise<void>
 }
 
-export function createAnswering<S>(
-  needs: Pick<
-    ServerNeeds<S>,
-    'log' | 'onAnswer' | 'admission' | 'now' | 'browserPage' | 'bodyDeadlineMs' | 'answerDeadlineMs'
-  >,
-): Answering<S> {
-  const { admission, browserPage } = needs
+export function createAnswering<S>(needs: SendingNeeds<S> & Pick<ServerNeeds<S>, 'now' | 'browserPage'>): Answering<S> {
+  const { browserPage } = needs
   const wallClock = needs.now ?? Date.now
-  const rounds = createRounds()
   // The late handler goes on and may take effect: its outcome is unknown to the caller.
-  const { begun, ended, count, idle } = createInFlight<S>(needs, (context) =>
+  const sending = createSending<S>(needs, (context) =>
     refuse(context, new Refusal('degraded', 'this took too long: try again')),
   )
-  const logAnswer = createAnswerLog(needs)
-  let closing = false
+  const { send, finish } = sending
 
   function answer(context: RequestContext<S>, reply: Reply): void {
-    if (reply.file === undefined) send(context, reply.status, jsonType, replyJson(reply, wallClock()), reply.headers)
-    else send(context, reply.status, reply.file.contentType, reply.file.bytes, reply.headers)
+    const { status, headers, file } = reply
+    if (file === undefined)
+      send(context, { status, contentType: jsonType, body: replyJson(reply, wallClock()), headers })
+    else send(context, { status, contentType: file.contentType, body: file.bytes, headers })
   }
 
   function refuse(context: RequestContext<S>, error: unknown): void {
@@ -79,8 +54,7 @@ export function createAnswering<S>(
     context.shed = kind === 'overloaded' || kind === 'over-rate'
     const pageStatus = PAGES[kind]
     if (pageStatus !== undefined && browserPage && isBrowser(context)) {
-      const page = browserPage(pageStatus)
-      send(context, pageStatus, page.contentType, page.body, page.headers)
+      send(context, { status: pageStatus, ...browserPage(pageStatus) })
       return
     }
     if (kind === 'internal')
@@ -96,92 +70,11 @@ export function createAnswering<S>(
     message: string,
     headers: Record<string, string>,
   ): void {
-    send(context, refusal.status, jsonType, refusalJson(refusal, message, wallClock()), headers)
+    const body = refusalJson(refusal, message, wallClock())
+    send(context, { status: refusal.status, contentType: jsonType, body, headers })
   }
 
-  /**
-   * Answers after the parser has returned. An answer while the parser runs makes the parser deliver the connection's next
-   * request, even a smuggled one.
-   * While a request is unanswered, the parser closes the connection at a pipelined request instead.
-   */
-  function send(
-    context: RequestContext<S>,
-    status: number,
-    contentType: string,
-    body: string | Uint8Array,
-    headers: Readonly<Record<string, string>> = {},
-  ): void {
-    if (context.answered) return
-    const { deprecatedCall } = context
-    const all = deprecatedCall === null ? headers : { ...deprecationHeaders(deprecatedCall), ...headers }
-    checkHeaders(all)
-    context.answered = true
-    if (context.aborted) {
-      finish(context, status)
-      return
-    }
-    const close = context.close || closing || endsConnection(context)
-    context.intake?.end('aborted')
-    if (close || context.round === rounds.latest())
-      setImmediate(() => write(context, status, contentType, body, all, close))
-    else write(context, status, contentType, body, all, false)
-  }
-
-  function write(
-    context: RequestContext<S>,
-    status: number,
-    contentType: string,
-    body: string | Uint8Array,
-    headers: Readonly<Record<string, string>>,
-    close: boolean,
-  ): void {
-    if (context.aborted) return
-    writeAnswer(context, status, contentType, body, headers, close)
-    finish(context, status)
-  }
-
-  function finish(context: RequestContext<S>, status: number): void {
-    if (context.finished) return
-    context.finished = true
-    context.answered = true
-    context.intake?.end('aborted')
-    const now = performance.now()
-    if (context.atWork !== null)
-      admission?.leave(
-        context.atWork,
-        organizationOf(context),
-        context.begunAt === 0 ? null : now - context.begunAt,
-        now,
-      )
-    logAnswer(context, status, now)
-    ended(context)
-  }
-
-  const closeAll = (): void => {
-    closing = true
-  }
-  return { begun, round: rounds.current, answer, send, sendRefusal, refuse, finish, inFlight: count, closeAll, idle }
-}
-
-/** Numbers the event-loop iterations that parse a request: in a later iteration the parser has returned. */
-function createRounds() {
-  let round = 0
-  let roundEnds = false
-  return {
-    /** Number of this iteration; counts it if no earlier call has. */
-    current(): number {
-      if (!roundEnds) {
-        roundEnds = true
-        setImmediate(() => {
-          roundEnds = false
-          round += 1
-        })
-      }
-      return round
-    },
-    /** Number of the latest iteration, without counting this one. */
-    latest: () => round,
-  }
+  return { ...sending, answer, sendRefusal, refuse }
 }
 
 function refusalHeaders<S>(context: RequestContext<S>, kind: RefusalKind, error: unknown): Record<string, string> {

@@ -3,9 +3,9 @@ import { admitCaller, holderOf, refuseWhileDegraded } from './caller.js'
 import { takeBody } from './intake/body-intake.js'
 import { framingOf } from './intake/request-head.js'
 import { segmentsOf } from './intake/request-line.js'
-import { allowOf, deprecatedCallOf, type Place } from './place.js'
 import type { RequestContext } from './request-context.js'
 import { callPlain, callRoute } from './route-call.js'
+import { allowOf, deprecatedCallOf, type RouteMatch } from './route-match.js'
 import type { ServerState } from './server-state.js'
 
 /**
@@ -20,17 +20,17 @@ export async function handleRequest<S>(
 ): Promise<void> {
   const { answering } = server
   try {
-    const place = findPlace(server, context, url)
+    const match = findRoute(server, context, url)
     readHead(context, fault)
-    if (place instanceof Refusal) {
-      if (place.kind !== 'request-malformed') await refuseStranger(server, context, url)
-      throw place
+    if (match instanceof Refusal) {
+      if (match.kind !== 'request-malformed') await refuseStranger(server, context, url)
+      throw match
     }
-    if (place.kind === 'route' && place.route.needsKey && place.route.whileDegraded !== true)
+    if (match.kind === 'route' && match.route.needsKey && match.route.whileDegraded !== true)
       refuseWhileDegraded(server.needs)
-    attachBody(server, context, place)
-    if (place.kind === 'plain') await callPlain(server, context, place.endpoint)
-    else await callRoute(server, context, place.api, place.route)
+    attachBody(server, context, match)
+    if (match.kind === 'plain') await callPlain(server, context, match.endpoint)
+    else await callRoute(server, context, match.api, match.route)
   } catch (error) {
     answering.refuse(context, error)
   }
@@ -44,8 +44,8 @@ function readHead<S>(context: RequestContext<S>, fault: Refusal | null): void {
   context.close = false
 }
 
-/** The place of a path and method. Returns a refusal instead of throwing it: a malformed head is reported first. */
-function findPlace<S>({ router }: ServerState<S>, context: RequestContext<S>, url: string): Place<S> | Refusal {
+/** The match of a path and method. Returns a refusal instead of throwing it: a malformed head is reported first. */
+function findRoute<S>({ router }: ServerState<S>, context: RequestContext<S>, url: string): RouteMatch<S> | Refusal {
   const segments = segmentsOrRefusal(url)
   if (segments instanceof Refusal) return segments
   const found = router.find(segments)
@@ -59,7 +59,7 @@ function findPlace<S>({ router }: ServerState<S>, context: RequestContext<S>, ur
     context.allow = allowOf(found.byMethod)
     return new Refusal('method-not-allowed', `this path accepts ${context.allow}`)
   }
-  context.place = target.row
+  context.match = target.row
   return target.row
 }
 
@@ -80,7 +80,7 @@ async function refuseStranger<S>({ needs }: ServerState<S>, context: RequestCont
   admitCaller(context, api, null, await holderOf(needs, context))
 }
 
-function attachBody<S>(server: ServerState<S>, context: RequestContext<S>, { maxBytes }: Place<S>): void {
+function attachBody<S>(server: ServerState<S>, context: RequestContext<S>, { maxBytes }: RouteMatch<S>): void {
   const { declared, chunked } = context.framing
   if (declared > maxBytes || (declared === 0 && !chunked)) return
   const { answering } = server

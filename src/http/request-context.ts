@@ -3,8 +3,8 @@ import type { RefusalKind } from '../domain/refusal.js'
 import type { DeprecatedCall } from './deprecation.js'
 import type { BodyIntake } from './intake/body-intake.js'
 import type { BodyFraming } from './intake/request-head.js'
-import type { Place } from './place.js'
 import type { Lane } from './route.js'
+import type { RouteMatch } from './route-match.js'
 import type { Answered } from './server-types.js'
 import type { UwsResponse } from './uws.js'
 
@@ -27,7 +27,7 @@ export interface RequestContext<S> extends Listed {
   readonly startedAt: number
   readonly method: string
   readonly headers: ReadonlyMap<string, string>
-  place: Place<S> | null
+  match: RouteMatch<S> | null
   readonly params: Record<string, string>
   /** Set if the called route is deprecated: every answer then announces it. */
   deprecatedCall: DeprecatedCall | null
@@ -76,8 +76,8 @@ export function endsConnection<S>(context: RequestContext<S>): boolean {
 
 /** The labels of a request in metrics and logs: path templates, never anything that the client sent. */
 export function labelsOf<S>(context: RequestContext<S>): Pick<Answered, 'api' | 'route' | 'countedAs'> {
-  const { place } = context
-  if (place === null) return { api: 'none', route: 'unmatched', countedAs: null }
-  if (place.kind === 'plain') return { api: 'plain', route: place.endpoint.path, countedAs: null }
-  return { api: place.api.scope, route: place.route.path, countedAs: place.route.countedAs }
+  const { match } = context
+  if (match === null) return { api: 'none', route: 'unmatched', countedAs: null }
+  if (match.kind === 'plain') return { api: 'plain', route: match.endpoint.path, countedAs: null }
+  return { api: match.api.scope, route: match.route.path, countedAs: match.route.countedAs }
 }

@@ -5,10 +5,10 @@ import { parseJsonAroundBytes } from './intake/json-around-bytes.js'
 import { type CheckedBody, checked, checkedBody, parseJson } from './intake/json-body.js'
 import { checkMediaType } from './intake/request-head.js'
 import { queryOf, readableQueryOf } from './intake/request-line.js'
-import { bodyBytesMax, bodyTooLarge } from './place.js'
 import { bodyLate } from './refusals.js'
 import { hasBody, organizationOf, type RequestContext } from './request-context.js'
 import type { BodyRule, Lane, Reply, Route } from './route.js'
+import { bodyBytesMax, bodyTooLarge } from './route-match.js'
 import type { ServerState } from './server-state.js'
 import type { Api, PlainEndpoint } from './server-types.js'
 
@@ -88,13 +88,11 @@ export async function callPlain<S>(
       if (!enters(server, context, lane)) await needs.admission?.wait(lane, organizationOf(context), performance.now())
       if (!begins(server, context, lane)) return
     }
-    const given = await endpoint.handle({ ...request, body: bytes })
-    answering.send(context, given.status, given.contentType, given.body, given.headers)
+    answering.send(context, await endpoint.handle({ ...request, body: bytes }))
   } catch (error) {
     if (whenOverloaded === undefined || !(error instanceof Refusal) || error.kind !== 'overloaded') throw error
     context.shed = true
-    const given = whenOverloaded(request)
-    answering.send(context, given.status, given.contentType, given.body, given.headers)
+    answering.send(context, whenOverloaded(request))
   }
 }
 
@@ -138,12 +136,12 @@ async function nextSlice<S>({ needs: { admission } }: ServerState<S>, context: R
 function bodyOf<S>({ answering }: ServerState<S>, context: RequestContext<S>): Uint8Array | null {
   const { intake } = context
   if (intake === null) {
-    if (hasBody(context.framing)) throw bodyTooLarge(context.place)
+    if (hasBody(context.framing)) throw bodyTooLarge(context.match)
     return noBytes
   }
   const ended = intake.ended()
   if (ended === 'whole') return intake.bytes()
-  if (ended === 'too-large') throw bodyTooLarge(context.place)
+  if (ended === 'too-large') throw bodyTooLarge(context.match)
   if (ended === 'no-room') throw new Refusal('overloaded', 'too many bodies arrive at once: try again shortly')
   if (ended === 'aborted') {
     answering.finish(context, 0)

@@ -1,5 +1,5 @@
 /** A matched path: the row of each method, and the values of the path's parameters. */
-export interface Found<T> {
+export interface PathMatch<T> {
   readonly byMethod: ReadonlyMap<string, Target<T>>
   /** Decoded values of the parameter segments, in path order. */
   readonly values: readonly string[]
@@ -26,7 +26,7 @@ export interface Router<T> {
   /** As `add`, for this one form of the path. */
   addExact(method: string, template: string, row: T): void
   /** Matches decoded segments; null if no row has such a path. */
-  find(segments: readonly string[]): Found<T> | null
+  find(segments: readonly string[]): PathMatch<T> | null
 }
 
 /**
@@ -62,7 +62,7 @@ export function makeRouter<T>(): Router<T> {
   return router
 }
 
-function walk<T>(node: Node<T>, segments: readonly string[], at: number, values: string[]): Found<T> | null {
+function walk<T>(node: Node<T>, segments: readonly string[], at: number, values: string[]): PathMatch<T> | null {
   const segment = segments[at]
   if (segment === undefined) return node.byMethod.size > 0 ? { byMethod: node.byMethod, values } : null
   const literal = node.literals.get(segment)

@@ -27,7 +27,7 @@ export interface PlainAnswer {
   readonly status: number
   readonly contentType: string
   readonly body: string | Uint8Array
-  readonly headers?: Readonly<Record<string, string>>
+  readonly headers?: Readonly<Record<string, string>> | undefined
 }
 
 /** An endpoint outside the APIs: no key, no envelope, served while degraded (`/livez`, `/metrics`, pages, documents). */

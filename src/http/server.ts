@@ -3,8 +3,8 @@ import { stackOf } from './answer-log.js'
 import { createAnswering } from './answering.js'
 import { handleRequest } from './handle-request.js'
 import { copyHeaders } from './intake/request-head.js'
-import { routerOf } from './place.js'
 import type { RequestContext } from './request-context.js'
+import { routerOf } from './route-match.js'
 import type { ServerState } from './server-state.js'
 import type { CloseLimits, Server, ServerNeeds } from './server-types.js'
 import type { UwsApp, UwsListenSocket, UwsRequest, UwsResponse } from './uws.js'
@@ -15,7 +15,7 @@ const slowBytesMax = 128 * 1024 * 1024
  * Serves the APIs and plain endpoints on one listener. Rejects if it cannot listen on the address. Only this folder calls
  * uWebSockets.js. Three facts of the library shape the code: a request object is invalid after the first await; a response
  * without onAborted ends the process; and after an answer, even one that closes the connection, it parses the next request of
- * the connection, unless the answer is written after the parser has returned (see `send` in answering.ts).
+ * the connection, unless the answer is written after the parser has returned (see `send` in sending.ts).
  */
 export async function serve<S>(needs: ServerNeeds<S>): Promise<Server> {
   const { uws, log } = needs
@@ -84,7 +84,7 @@ function accept<S>(server: ServerState<S>, res: UwsResponse, req: UwsRequest): v
     startedAt: performance.now(),
     method: methodOf(req.getCaseSensitiveMethod()),
     headers: copy.headers,
-    place: null,
+    match: null,
     params: {},
     deprecatedCall: null,
     rawQuery: req.getQuery() ?? '',

@@ -53,35 +53,11 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 /** Timers do not keep the process alive; nothing runs before `work` or `schedule` is called. */
 export function createJobQueue({ jobQueue, onFailed, onLost }: JobQueueNeeds): JobQueue {
   const { sleep, wake, wakeAll } = createSleepers()
-  const running = new Set<RunningJob>()
   const loops: Promise<void>[] = []
   const store = watchStore(onLost)
+  const runs = createRuns({ jobQueue, onFailed, store, sleep })
   let stopped = false
   let maintained = false
-
-  async function settle(call: () => Promise<void>): Promise<void> {
-    for (let tries = 1; tries <= SETTLE_TRIES; tries += 1) {
-      if ((await store.reached(call)) || stopped) return
-      await sleep(AGAIN_MS)
-    }
-  }
-
-  async function run(queue: QueueName, job: QueuedJob, handle: Handle): Promise<void> {
-    const ending = new AbortController()
-    const entry = { queue, id: job.id, ending }
-    running.add(entry)
-    const late = setTimeout(() => ending.abort(), QUEUES[queue].expireS * 1000 - EXPIRE_EARLY_MS).unref()
-    try {
-      await handle(job.ids, ending.signal)
-      if (running.delete(entry)) await settle(() => jobQueue.done(queue, job.id))
-    } catch (error) {
-      if (!ending.signal.aborted) onFailed(error, { queue, job: job.id })
-      if (running.delete(entry)) await settle(() => jobQueue.failed(queue, job.id, whyOf(error)))
-    } finally {
-      clearTimeout(late)
-      running.delete(entry)
-    }
-  }
 
   async function loop(queue: QueueName, handle: Handle): Promise<void> {
     while (!stopped) {
@@ -90,7 +66,7 @@ export function createJobQueue({ jobQueue, onFailed, onLost }: JobQueueNeeds): J
         job = await jobQueue.take(queue)
       })
       if (job === null) await sleep(well ? QUEUES[queue].seenWithinS * 1000 : AGAIN_MS, queue)
-      else await run(queue, job, handle)
+      else await runs.run(queue, job, handle)
     }
   }
 
@@ -124,8 +100,53 @@ export function createJobQueue({ jobQueue, onFailed, onLost }: JobQueueNeeds): J
       stopped = true
       store.stop()
       wakeAll()
-      for (const { ending } of running) ending.abort()
+      runs.abort()
       await atMost(STOP_WITHIN_MS, Promise.all(loops))
+      await runs.giveBack()
+    },
+  }
+}
+
+interface RunNeeds extends Pick<JobQueueNeeds, 'jobQueue' | 'onFailed'> {
+  readonly store: ReturnType<typeof watchStore>
+  readonly sleep: (ms: number) => Promise<void>
+}
+
+/** The jobs that run in this process. */
+function createRuns({ jobQueue, onFailed, store, sleep }: RunNeeds) {
+  const running = new Set<RunningJob>()
+
+  async function settle(call: () => Promise<void>): Promise<void> {
+    for (let tries = 1; tries <= SETTLE_TRIES; tries += 1) {
+      if ((await store.reached(call)) || store.stopped()) return
+      await sleep(AGAIN_MS)
+    }
+  }
+
+  async function run(queue: QueueName, job: QueuedJob, handle: Handle): Promise<void> {
+    const ending = new AbortController()
+    const entry = { queue, id: job.id, ending }
+    running.add(entry)
+    const late = setTimeout(() => ending.abort(), QUEUES[queue].expireS * 1000 - EXPIRE_EARLY_MS).unref()
+    try {
+      await handle(job.ids, ending.signal)
+      if (running.delete(entry)) await settle(() => jobQueue.done(queue, job.id))
+    } catch (error) {
+      if (!ending.signal.aborted) onFailed(error, { queue, job: job.id })
+      if (running.delete(entry)) await settle(() => jobQueue.failed(queue, job.id, whyOf(error)))
+    } finally {
+      clearTimeout(late)
+      running.delete(entry)
+    }
+  }
+
+  return {
+    run,
+    abort(): void {
+      for (const { ending } of running) ending.abort()
+    },
+    /** Gives the jobs that have not ended back to the queue. */
+    async giveBack(): Promise<void> {
       for (const entry of [...running]) {
         running.delete(entry)
         await store.reached(() => jobQueue.failed(entry.queue, entry.id, 'stopped'))
@@ -158,6 +179,7 @@ function watchStore(onLost: (error: unknown) => void) {
         return false
       }
     },
+    stopped: () => stopped,
     stop(): void {
       stopped = true
     },

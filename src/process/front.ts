@@ -84,16 +84,11 @@ export function connectSupervisor(env: NodeJS.ProcessEnv): Front | null {
   process.on('message', questions.hear)
   const ask = <K extends ToFront['kind']>(kind: K, message: (id: number) => FromFront, withinMs: number) =>
     questions.ask(kind, (id) => send(message(id)), withinMs)
-  process.on('message', (message: ToFront) => {
-    if (message.kind === 'are-you-here') send({ kind: 'here', id: message.id })
-  })
+  on('are-you-here', ({ id }) => send({ kind: 'here', id }))
   return {
     serving: () => send({ kind: 'serving', version: version() }),
     metrics({ json }) {
-      process.on('message', (message: ToFront) => {
-        if (message.kind !== 'give-metrics') return
-        void json().then((metrics) => send({ kind: 'metrics', id: message.id, metrics }))
-      })
+      on('give-metrics', ({ id }) => void json().then((metrics) => send({ kind: 'metrics', id, metrics })))
       return async () => {
         const found = await ask('metrics-text', (id) => ({ kind: 'ask-metrics', id }), METRICS_MS)
         if (found !== null) return found.text
@@ -101,25 +96,21 @@ export function connectSupervisor(env: NodeJS.ProcessEnv): Front | null {
       }
     },
     readiness(unready) {
-      process.on('message', (message: ToFront) => {
-        if (message.kind === 'are-you-ready') send({ kind: 'readiness', id: message.id, why: unready() })
-      })
+      on('are-you-ready', ({ id }) => send({ kind: 'readiness', id, why: unready() }))
     },
     onSettingsChanged(forget) {
-      process.on('message', (message: ToFront) => {
-        if (message.kind !== 'forget-settings') return
-        forget(message.organizationId)
-        send({ kind: 'forgotten', id: message.id })
+      on('forget-settings', ({ id, organizationId }) => {
+        forget(organizationId)
+        send({ kind: 'forgotten', id })
       })
     },
     async settingsChanged(organizationId) {
       await ask('all-forgot', (id) => ({ kind: 'settings-changed', id, organizationId }), FORGET_MS)
     },
     onPersonErased(forget) {
-      process.on('message', (message: ToFront) => {
-        if (message.kind !== 'forget-person') return
-        forget(message.person)
-        send({ kind: 'forgotten', id: message.id })
+      on('forget-person', ({ id, person }) => {
+        forget(person)
+        send({ kind: 'forgotten', id })
       })
     },
     async personErased(person) {
@@ -131,9 +122,7 @@ export function connectSupervisor(env: NodeJS.ProcessEnv): Front | null {
     },
     organizationsSeen: (organizations) => send({ kind: 'organizations-seen', organizations }),
     onOrganizationsSeen(note) {
-      process.on('message', (message: ToFront) => {
-        if (message.kind === 'organizations-elsewhere') note(message.organizations)
-      })
+      on('organizations-elsewhere', ({ organizations }) => note(organizations))
     },
     rateAccounts: {
       async spend(_, keyId, spentMs) {
@@ -148,6 +137,14 @@ export function connectSupervisor(env: NodeJS.ProcessEnv): Front | null {
       process.on('disconnect', stop)
     },
   }
+}
+
+/** Handles each message of a kind from the supervisor. */
+function on<K extends ToFront['kind']>(kind: K, handle: (message: Extract<ToFront, { kind: K }>) => void): void {
+  process.on('message', (message: ToFront) => {
+    // Sound: the kinds are equal.
+    if (message.kind === kind) handle(message as Extract<ToFront, { kind: K }>)
+  })
 }
 
 function send(message: FromFront): void {

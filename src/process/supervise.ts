@@ -104,10 +104,7 @@ export async function superviseFronts(options: SuperviseOptions): Promise<Fronts
       startAgain('a process of the service exited: restarting it', { pid: child.pid, status, signal })
     })
     const serving = servingOf(child)
-    serving.then(
-      () => killIfHung(child, index, log),
-      () => {},
-    )
+    void killIfHung(child, serving, index, log)
     return serving
   }
 
@@ -169,8 +166,14 @@ function servingOf(child: ChildProcess): Promise<void> {
   })
 }
 
-/** Kills a front that hangs; its exit restarts it. Counts missed checks, not time, because this process may have been frozen, too. */
-async function killIfHung(child: ChildProcess, index: number, log: SuperviseOptions['log']): Promise<void> {
+/** Kills a front that hangs once it serves; its exit restarts it. Counts missed checks, not time, because this process may have been frozen, too. */
+async function killIfHung(
+  child: ChildProcess,
+  serving: Promise<void>,
+  index: number,
+  log: SuperviseOptions['log'],
+): Promise<void> {
+  await serving.catch(() => {})
   let missed = 0
   while (child.connected) {
     const [answer] = await Promise.all([

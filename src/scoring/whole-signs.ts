@@ -28,16 +28,9 @@ export function wholeSigns(
   const held = relative(presses, 'hold')
   const masked = probe.mode === 'sensitive'
   return [
-    { sign: 'pace', usual: 1, here: paced, words: ratioWords(paced, 'typed', 'slower', 'faster', 'at the usual pace') },
-    {
-      sign: 'hold',
-      usual: 1,
-      here: held,
-      words: ratioWords(held, 'keys held', 'longer', 'shorter', 'as long as usual'),
-    },
-    shareSign('roll-over', 'keys pressed before the previous one is up', rollOver, probe, references),
-    shareSign('pauses', `pauses of more than ${PAUSE_MS} ms`, pauses, probe, references),
-    ...(masked ? [] : [shareSign('corrections', 'corrections with Backspace', corrections, probe, references)]),
+    { sign: 'pace', usual: 1, here: paced, words: ratioWords(paced, PACE_WORDS) },
+    { sign: 'hold', usual: 1, here: held, words: ratioWords(held, HOLD_WORDS) },
+    ...SHARES.filter(({ sign }) => !(masked && sign === 'corrections')).map((one) => shareSign(one, probe, references)),
   ]
 }
 
@@ -52,18 +45,21 @@ function relative(presses: readonly PressEvidence[], time: Time): number {
   return Number(((at(Math.floor(middle)) + at(Math.ceil(middle))) / 2).toFixed(3))
 }
 
-function ratioWords(ratio: number, what: string, more: string, less: string, same: string): string {
+const PACE_WORDS = { what: 'typed', more: 'slower', less: 'faster', same: 'at the usual pace' }
+const HOLD_WORDS = { what: 'keys held', more: 'longer', less: 'shorter', same: 'as long as usual' }
+
+function ratioWords(ratio: number, { what, more, less, same }: typeof PACE_WORDS): string {
   if (Math.abs(ratio - 1) < AS_USUAL) return `${what} ${same}`
   return `${what} ${Math.round(100 * Math.abs(ratio - 1))} % ${ratio > 1 ? more : less} than usual`
 }
 
-function shareSign(
-  sign: WholeSign['sign'],
-  what: string,
-  share: (sample: Sample) => number,
-  probe: Sample,
-  references: readonly Sample[],
-): WholeSign {
+interface Share {
+  readonly sign: WholeSign['sign']
+  readonly what: string
+  readonly share: (sample: Sample) => number
+}
+
+function shareSign({ sign, what, share }: Share, probe: Sample, references: readonly Sample[]): WholeSign {
   const all = references.map(share)
   const usual = Number((all.reduce((sum, one) => sum + one, 0) / all.length).toFixed(3))
   const here = Number(share(probe).toFixed(3))
@@ -84,3 +80,9 @@ const rollOver = (sample: Sample) => ofChanges(sample, (before, press) => press.
 const pauses = (sample: Sample) => ofChanges(sample, (before, press) => press.pressMs - before.pressMs > PAUSE_MS)
 const corrections = ({ presses }: Sample) =>
   presses.filter(({ key }) => key === BACKSPACE).length / Math.max(presses.length, 1)
+
+const SHARES: readonly Share[] = [
+  { sign: 'roll-over', what: 'keys pressed before the previous one is up', share: rollOver },
+  { sign: 'pauses', what: `pauses of more than ${PAUSE_MS} ms`, share: pauses },
+  { sign: 'corrections', what: 'corrections with Backspace', share: corrections },
+]

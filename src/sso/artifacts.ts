@@ -1,6 +1,6 @@
 import { type Adapter, type AdapterPayload, errors } from 'oidc-provider'
 import { sha256Hex } from '../flows/process/tokens.js'
-import type { SsoArtifact, SsoArtifactStore } from '../storage/sso-artifact.js'
+import type { NewSsoArtifact, SsoArtifact, SsoArtifactStore } from '../storage/sso-artifact.js'
 import type { Vault } from '../storage/vault.js'
 
 interface Needs {
@@ -15,7 +15,7 @@ interface AdapterNeeds extends Needs {
 
 /** Sealed JSON in the artifact store, by kind and id. */
 export interface Artifacts {
-  put(kind: string, id: string, value: object, lifetimeMs: number, userRef?: string | null): Promise<void>
+  put(kind: string, id: string, value: object, of: Pick<NewSsoArtifact, 'lifetimeMs' | 'userRef'>): Promise<void>
   find<T>(kind: string, id: string): Promise<T | null>
   end(kind: string, id: string): Promise<void>
 }
@@ -24,7 +24,7 @@ const purpose = (kind: string, sha256: string) => `sso ${kind} ${sha256}`
 
 export function createArtifacts({ organizationId, ssoArtifacts, vault }: Needs): Artifacts {
   return {
-    async put(kind, id, value, lifetimeMs, userRef = null) {
+    async put(kind, id, value, { lifetimeMs, userRef }) {
       const sha256 = sha256Hex(id)
       const sealed = await vault.sealSecret(organizationId, purpose(kind, sha256), JSON.stringify(value))
       await ssoArtifacts.put(organizationId, {

@@ -85,11 +85,11 @@ async function detailsOf({ provider }: Needs, request: IncomingMessage, response
 }
 
 async function show(needs: Needs, exchange: Exchange, details: Details): Promise<void> {
-  const { request, response, url } = exchange
+  const { response, url } = exchange
   const { upstream } = needs
   let progress = await progressOf(needs, details)
   if (upstream !== null && isUnnamed(progress)) {
-    const next = await askUpstream(needs, upstream, exchange, details, progress)
+    const next = await askUpstream({ ...needs, upstream }, exchange, details, progress)
     if (typeof next === 'string') return redirect(response, next)
     progress = next
   }
@@ -98,12 +98,7 @@ async function show(needs: Needs, exchange: Exchange, details: Details): Promise
     await keep(needs, details, progress)
   }
   if (url.searchParams.has('state')) return redirect(response, url.pathname)
-  send(
-    response,
-    200,
-    await pageOf(needs, request, response, details, progress, languageFor(exchange, details)),
-    needs.headers,
-  )
+  send(response, 200, await pageOf(needs, exchange, details, progress), needs.headers)
 }
 
 /** Nobody is known yet: the first page, or the page after the upstream provider was away. */
@@ -112,12 +107,12 @@ const isUnnamed = ({ person, step }: Progress): boolean =>
 
 /** The address at the upstream provider, or the progress after its answer. */
 async function askUpstream(
-  needs: Needs,
-  upstream: UpstreamLogin,
+  needs: Needs & { readonly upstream: UpstreamLogin },
   { url }: Exchange,
   details: Details,
   progress: Progress,
 ): Promise<string | Progress> {
+  const { upstream } = needs
   let found: FoundUpstream
   try {
     if (!url.searchParams.has('state')) return await upstream.begin(details.uid, hintedName(details.params))
@@ -226,27 +221,23 @@ async function keep({ artifacts, onSituation }: Needs, { uid, params }: Details,
   const situation = situationOf(progress.step)
   if (situation !== null)
     onSituation(SSO_CODES[situation], SSO_SENTENCES[situation], { client: String(params.client_id), interaction: uid })
-  await artifacts.put('SignIn', uid, progress, INTERACTION_MS, progress.person?.userRef ?? null)
+  await artifacts.put('SignIn', uid, progress, {
+    lifetimeMs: INTERACTION_MS,
+    userRef: progress.person?.userRef ?? null,
+  })
 }
 
 /** The page of a step. A passed sign-in is handed to the provider first. */
-async function pageOf(
-  needs: Needs,
-  request: IncomingMessage,
-  response: ServerResponse,
-  details: Details,
-  progress: Progress,
-  language: Language,
-): Promise<string> {
-  const onward = progress.step.kind === 'passed' ? await finish(needs, request, response, details, progress) : ''
+async function pageOf(needs: Needs, exchange: Exchange, details: Details, progress: Progress): Promise<string> {
+  const onward = progress.step.kind === 'passed' ? await finish(needs, exchange, details, progress) : ''
+  const language = languageFor(exchange, details)
   return stepPage(progress, { language, application: applicationOf(needs, details), now: needs.now(), onward })
 }
 
 /** Completes the login; returns the address at the provider that goes on. */
 async function finish(
   { settings, artifacts, provider, strangers }: Needs,
-  request: IncomingMessage,
-  response: ServerResponse,
+  { request, response }: Exchange,
   { params }: Details,
   { name, person, step, passedAt }: Progress,
 ): Promise<string> {
@@ -257,7 +248,10 @@ async function finish(
   if (client?.subject === 'hint' && (hintOf(params) === null || hintedName(params) !== name))
     throw new Error('a sign-in of another person than that of the hint cannot be finished')
   const acr = (client?.acr ?? ACR)[step.by]
-  await artifacts.put('SignedIn', person.userRef, person, SIGNED_IN_MS, person.userRef)
+  await artifacts.put('SignedIn', person.userRef, person, {
+    lifetimeMs: SIGNED_IN_MS,
+    userRef: person.userRef,
+  })
   const own = await strangers.cookieOf(person.userRef)
   if (own !== null) response.appendHeader('set-cookie', ownBrowserCookie(own, settings.issuer))
   if (!mayBe(params.claims, acr))

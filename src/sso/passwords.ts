@@ -3,7 +3,7 @@ import { enteredPassword, PASSWORD_DIGITS, PASSWORD_LIMITS } from '../domain/one
 import type { SsoSituation } from '../domain/sso-code.js'
 import type { OneTimePasswordStore } from '../storage/one-time-password.js'
 import type { Vault } from '../storage/vault.js'
-import type { Person } from './directory/directory.js'
+import type { DirectoryPerson } from './directory/directory.js'
 
 interface Needs {
   readonly organizationId: string
@@ -21,9 +21,9 @@ type Sent =
 
 /** One-time passwords by e-mail. */
 export interface Passwords {
-  send(person: Person): Promise<Sent>
+  send(person: DirectoryPerson): Promise<Sent>
   /** Null: right, and used up. */
-  check(person: Person, entered: string): Promise<WrongPassword | null>
+  check(person: DirectoryPerson, entered: string): Promise<WrongPassword | null>
 }
 
 interface WrongPassword {

@@ -2,7 +2,7 @@
 import type { SsoSituation } from '../domain/sso-code.js'
 import type { MailProof } from './accounts.js'
 import type { Again, SignInState, Words } from './core.js'
-import type { Person } from './directory/directory.js'
+import type { DirectoryPerson } from './directory/directory.js'
 
 /** Why a one-time password is asked for. */
 export type PasswordPurpose = 'enroll' | 'step-up' | 'reset' | 'browser'
@@ -59,7 +59,7 @@ export interface Progress {
   readonly entersName: boolean
   /** `sub` of the account at the upstream provider that names the person; null: none does. */
   readonly subject: string | null
-  readonly person: Person | null
+  readonly person: DirectoryPerson | null
   readonly mailProof: MailProof
   /** A one-time password was right, so the person may enroll. */
   readonly proved: boolean

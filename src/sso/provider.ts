@@ -12,7 +12,7 @@ import { ExpectedFault } from '../base/expected-fault.js'
 import { SSO_CODES, SSO_SENTENCES } from '../domain/sso-code.js'
 import type { Accounts } from './accounts.js'
 import type { Artifacts } from './artifacts.js'
-import { type PeopleDirectory, type Person, writtenName } from './directory/directory.js'
+import { type DirectoryPerson, type PeopleDirectory, writtenName } from './directory/directory.js'
 import type { Hint } from './hint.js'
 import type { ProviderKeys } from './keys.js'
 import { type SsoClient, type SsoSettings, secretOf } from './settings.js'
@@ -161,7 +161,7 @@ const featuresOf = (pages: ProviderPages): NonNullable<Configuration['features']
 
 /** The answers to the provider's questions: people, grants, error pages. */
 function answersOf({ artifacts, pages }: Needs): Configuration {
-  const person = (userRef: string) => artifacts.find<Person>('SignedIn', userRef)
+  const person = (userRef: string) => artifacts.find<DirectoryPerson>('SignedIn', userRef)
   return {
     // Only a client whose `sub` is that of the hint is pairwise. A logout token comes without a request, and without `sub`.
     async pairwiseIdentifier(ctx, userRef) {

@@ -7,7 +7,7 @@ import type { SsoSituation } from '../domain/sso-code.js'
 import type { Language } from '../domain/typing-words.js'
 import type { Accounts } from './accounts.js'
 import { type Core, isUnreachable } from './core.js'
-import type { PeopleDirectory, Person } from './directory/directory.js'
+import type { DirectoryPerson, PeopleDirectory } from './directory/directory.js'
 import type { Passwords } from './passwords.js'
 import type { PasswordPurpose, Progress, Step } from './progress.js'
 import { closedStep, refused, stepOf } from './step-of.js'
@@ -21,7 +21,7 @@ interface Needs {
   readonly passwords: Passwords | null
   readonly mayEnroll: boolean
   readonly resetAfterBlock: boolean
-  readonly strangers: Pick<Strangers, 'isOwn' | 'attempt' | 'look'>
+  readonly strangers: Pick<Strangers, 'isOwn' | 'attempt' | 'peek'>
   /** The core API could not be reached, or refused a call; or the directory could not be reached. */
   readonly onFailure: (error: unknown) => void
 }
@@ -65,7 +65,7 @@ async function acted(needs: Needs, progress: Progress, action: Action, call: Cal
       return await begin(needs, progress, call)
     if (action.kind === 'send' && offers(step, action.purpose)) return await send(needs, progress, action.purpose, call)
     if (action.kind === 'password' && step.kind === 'password' && step.sent)
-      return await redeem(needs, progress, step.purpose, action.password, call)
+      return await redeem(needs, progress, { purpose: step.purpose, entered: action.password }, call)
     if (action.kind === 'pattern' && (step.kind === 'type' || step.kind === 'enroll'))
       return await next(needs, progress, call, { pattern: action.pattern })
     if (action.kind === 'code' && (step.kind === 'security-code' || (step.kind === 'type' && step.codeLength !== null)))
@@ -88,7 +88,7 @@ const offers = (step: Step, purpose: PasswordPurpose): boolean =>
 
 async function begin(needs: Needs, progress: Progress, call: Call): Promise<Progress> {
   if (progress.name === null) return progress
-  let person: Person | null
+  let person: DirectoryPerson | null
   try {
     person = progress.person ?? (await needs.directory.find(progress.name))
   } catch (error) {
@@ -129,7 +129,7 @@ async function next(
   const after = { ...progress, state: 'state' in answer ? answer.state : null, step: stepOf(needs, progress, answer) }
   // Nobody types in vain.
   const closed =
-    !isOwn && after.step.kind === 'type' && !after.step.challenged ? await needs.strangers.look(userRef) : null
+    !isOwn && after.step.kind === 'type' && !after.step.challenged ? await needs.strangers.peek(userRef) : null
   return closed === null ? after : { ...after, step: closedStep(needs, after, closed.waitMs, now) }
 }
 
@@ -160,8 +160,7 @@ async function send(
 async function redeem(
   needs: Needs,
   progress: Progress,
-  purpose: PasswordPurpose,
-  entered: string,
+  { purpose, entered }: { readonly purpose: PasswordPurpose; readonly entered: string },
   call: Call,
 ): Promise<Progress> {
   const { person } = progress
@@ -185,7 +184,7 @@ async function redeem(
 }
 
 /** Gives the reference to the account of a person whose one-time password was right. Where that proves nothing, the proof stays as it is. */
-async function knownByMail(needs: Needs, progress: Progress, person: Person, call: Call): Promise<Progress> {
+async function knownByMail(needs: Needs, progress: Progress, person: DirectoryPerson, call: Call): Promise<Progress> {
   const other: Progress = { ...progress, mailProof: 'nothing', step: refused('other-account') }
   // Another account may have got the reference, and another way in may have completed a profile, since the password was sent.
   const proof = await needs.accounts.mailProof(progress.subject, person.userRef)

@@ -29,7 +29,7 @@ export interface Strangers {
   /** Makes an attempt of a stranger, if a try is left. */
   attempt(userRef: string, kind: AttemptKind, attempt: () => Promise<SignIn>): Promise<SignIn | NoTry>
   /** Null: a try of typing is left. */
-  look(userRef: string): Promise<NoTry | null>
+  peek(userRef: string): Promise<NoTry | null>
 }
 
 export function createStrangers({ organizationId, strangerTries, cookieKeys, now }: Needs): Strangers {
@@ -69,10 +69,10 @@ export function createStrangers({ organizationId, strangerTries, cookieKeys, now
       }
     },
 
-    async look(userRef) {
+    async peek(userRef) {
       const found = await member(userRef)
       if (found === null) return null
-      const tried = await strangerTries.look(organizationId, found.memberId, 'biometric')
+      const tried = await strangerTries.peek(organizationId, found.memberId, 'biometric')
       return tried.taken === null ? { kind: 'no-try', waitMs: tried.waitMs } : null
     },
   }

@@ -15,7 +15,7 @@ import { USER_REF_RULE } from '../domain/user-ref.js'
 import { newToken } from '../flows/process/tokens.js'
 import type { Accounts } from './accounts.js'
 import type { Artifacts } from './artifacts.js'
-import type { Person } from './directory/directory.js'
+import type { DirectoryPerson } from './directory/directory.js'
 import { personOf } from './directory/person-of.js'
 import { INTERACTION_MS } from './provider.js'
 import { type DirectorySettings, secretOf } from './settings.js'
@@ -33,7 +33,7 @@ export interface UpstreamLogin {
 
 /** A person and the `sub` of the account, or why there is none. */
 export type FoundUpstream =
-  | { readonly person: Person; readonly subject: string }
+  | { readonly person: DirectoryPerson; readonly subject: string }
   | { readonly refused: Extract<SsoSituation, 'not-in-directory' | 'not-verified' | 'other-account'> }
 
 /** The values that the answer of the upstream provider must fit. */
@@ -54,20 +54,8 @@ export interface UpstreamNeeds {
 }
 
 export function upstreamLogin({ settings, bridge, artifacts, accounts, warn }: UpstreamNeeds): UpstreamLogin {
-  const secret = secretOf('directory.clientSecretFile', settings.clientSecretFile)
   const redirectUri = `${bridge}/upstream`
-  let found: Promise<Configuration> | null = null
-  const configuration = (): Promise<Configuration> => {
-    const issuer = new URL(settings.issuer)
-    // A plain address is accepted by the settings for this machine only.
-    const options = issuer.protocol === 'http:' ? { execute: [allowInsecureRequests] } : {}
-    found ??= discovery(issuer, settings.clientId, secret, undefined, options)
-    // The upstream provider may have been away.
-    found.catch(() => {
-      found = null
-    })
-    return found
-  }
+  const configuration = discovered(settings)
   return {
     async begin(uid, loginHint) {
       const pending: Pending = {
@@ -76,7 +64,7 @@ export function upstreamLogin({ settings, bridge, artifacts, accounts, warn }: U
         verifier: randomPKCECodeVerifier(),
       }
       const config = await configuration()
-      await artifacts.put('Upstream', uid, pending, INTERACTION_MS)
+      await artifacts.put('Upstream', uid, pending, { lifetimeMs: INTERACTION_MS, userRef: null })
       return buildAuthorizationUrl(config, {
         redirect_uri: redirectUri,
         scope: settings.scope,
@@ -125,6 +113,23 @@ export function upstreamLogin({ settings, bridge, artifacts, accounts, warn }: U
     return (await accounts.mayBe(claims.sub, person.userRef))
       ? { person, subject: claims.sub }
       : { refused: 'other-account' }
+  }
+}
+
+/** The configuration of the upstream provider, which the first call discovers. */
+function discovered({ issuer, clientId, clientSecretFile }: UserinfoSettings): () => Promise<Configuration> {
+  const secret = secretOf('directory.clientSecretFile', clientSecretFile)
+  const url = new URL(issuer)
+  // A plain address is accepted by the settings for this machine only.
+  const options = url.protocol === 'http:' ? { execute: [allowInsecureRequests] } : {}
+  let found: Promise<Configuration> | null = null
+  return () => {
+    found ??= discovery(url, clientId, secret, undefined, options)
+    // The upstream provider may have been away.
+    found.catch(() => {
+      found = null
+    })
+    return found
   }
 }
 

@@ -45,13 +45,13 @@ export function openGeography(
 }
 
 /** The look-up of an address in a file; null if the file does not have the address. */
-function lookUp<Found extends CityResponse | AsnResponse, T>(
+function lookUp<Entry extends CityResponse | AsnResponse, T>(
   file: string,
   { setting, type, wanted }: typeof PLACES,
-  read: (found: Found) => T | null,
+  read: (found: Entry) => T | null,
   warn: (line: string) => void,
 ): (address: string) => T | null {
-  const reader = opened<Found>(file, setting)
+  const reader = opened<Entry>(file, setting)
   const { databaseType, ipVersion } = reader.metadata
   if (!type.test(databaseType))
     throw new ExpectedFault(

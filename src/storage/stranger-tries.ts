@@ -26,6 +26,6 @@ export interface StrangerTryStore {
   /** Takes a try before it is judged, until it is settled: atomic. */
   take(organizationId: string, memberId: string, kind: AttemptKind): Promise<StrangerTry>
   /** As `take`, and takes none. */
-  look(organizationId: string, memberId: string, kind: AttemptKind): Promise<StrangerTry>
+  peek(organizationId: string, memberId: string, kind: AttemptKind): Promise<StrangerTry>
   settle(organizationId: string, memberId: string, taken: string, outcome: StrangerOutcome): Promise<void>
 }

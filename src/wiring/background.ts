@@ -6,7 +6,7 @@ import { createExporter } from '../jobs/export-log.js'
 import { createJobQueue, type JobQueue } from '../jobs/queue.js'
 import { createRetention } from '../jobs/retention.js'
 import type { Logger } from '../process/log.js'
-import type { Stores } from './open-stores.js'
+import type { Stores } from './stores.js'
 
 /** The job queue. Failures are logged. */
 export const openQueue = ({ jobQueue }: Stores, log: Logger): JobQueue =>

@@ -20,8 +20,8 @@ import type { Config } from '../process/config.js'
 import type { Logger } from '../process/log.js'
 import { createUuidV7 } from '../process/new-id.js'
 import type { Scoring } from '../scoring/scoring.js'
-import type { Stores } from './open-stores.js'
 import { startScoring } from './start-scoring.js'
+import type { Stores } from './stores.js'
 
 interface Needs {
   readonly config: Pick<Config, 'replay' | 'targets' | 'adaptation' | 'contextIndicators'>

@@ -20,8 +20,8 @@ import { traceOf } from '../scoring/trace.js'
 import { deviceKind } from '../scoring/user-agent.js'
 import { guidePage, type PageLink, strayPage } from '../web/guide-page.js'
 import { pageHeaders } from '../web/page.js'
-import type { Stores } from './open-stores.js'
 import { openedOnce, type Services } from './services.js'
+import type { Stores } from './stores.js'
 
 const DOCS = { core: 'Core API', links: 'Profile links', dashboard: 'Dashboard' } as const
 const BASES = { core: 'core', links: 'auth', dashboard: 'dashboard' } as const

@@ -3,38 +3,18 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { v7 } from 'uuid'
 import { ExpectedFault } from '../base/expected-fault.js'
 import { createOrganizationFlows, type OrganizationFlows } from '../flows/organization/organizations.js'
-import { type Clock, createClock } from '../flows/process/clock.js'
-import { type Check, PING_LIMIT_MS } from '../flows/process/health.js'
+import { createClock } from '../flows/process/clock.js'
+import { PING_LIMIT_MS } from '../flows/process/health.js'
 import type { Config } from '../process/config.js'
 import type { Logger } from '../process/log.js'
 import { codeHashThreadFile } from '../scoring/artifacts.js'
-import type { AccountStore } from '../storage/account.js'
-import type { AlertStore } from '../storage/alerts.js'
-import type { ApiKeyStore } from '../storage/api-key.js'
-import type { AttemptLockStore } from '../storage/attempt-lock.js'
-import type { AttemptLog } from '../storage/attempt-log.js'
-import type { AuthenticationStore } from '../storage/authentication.js'
-import type { CodeHash } from '../storage/code-hash.js'
 import { createCodeHash } from '../storage/crypto/code-hash-argon2.js'
 import { keyFile } from '../storage/crypto/key-file.js'
 import { createKeyWrap } from '../storage/crypto/key-wrap-aes.js'
 import { createVault } from '../storage/crypto/vault-aes.js'
-import type { Directory } from '../storage/directory.js'
-import type { ErasureStore } from '../storage/erasures.js'
-import type { ExportStore } from '../storage/exports.js'
-import type { Geography } from '../storage/geography.js'
 import { openGeography } from '../storage/geography-files.js'
 import type { SessionStoreInspection } from '../storage/inspection.js'
-import type { InvalidPatternStore } from '../storage/invalid-patterns.js'
-import type { JobQueueStore } from '../storage/job-queue.js'
-import { givenKeys, type KeyRing } from '../storage/key-ring.js'
-import type { KeyWrap } from '../storage/key-wrap.js'
-import type { NotificationStore } from '../storage/notifications.js'
-import type { OneTimePasswordStore } from '../storage/one-time-password.js'
-import type { OrganizationStore } from '../storage/organization.js'
-import type { Outbox } from '../storage/outbox.js'
-import type { PendingActionStore } from '../storage/pending-action.js'
-import type { PolicyStore } from '../storage/policies.js'
+import { givenKeys } from '../storage/key-ring.js'
 import { postgresAttemptLocks } from '../storage/postgres/attempt/attempt-lock.js'
 import { postgresAttemptLog } from '../storage/postgres/attempt/attempt-log.js'
 import { postgresAuthentications } from '../storage/postgres/attempt/authentication.js'
@@ -76,89 +56,8 @@ import { postgresSsoAccounts } from '../storage/postgres/sso/sso-account.js'
 import { postgresSsoArtifacts } from '../storage/postgres/sso/sso-artifact.js'
 import { postgresSsoKeys } from '../storage/postgres/sso/sso-key.js'
 import { postgresStrangerTries } from '../storage/postgres/sso/stranger-tries.js'
-import type { PreferredLanguageStore } from '../storage/preferred-language.js'
-import type { ProfileStore } from '../storage/profile.js'
-import type { ProfileLinkStore } from '../storage/profile-link.js'
-import type { RateAccounts } from '../storage/rate-account.js'
-import type { RefusedPatternStore } from '../storage/refused-patterns.js'
-import type { RetentionStore } from '../storage/retention.js'
-import type { SecurityCodeStore } from '../storage/security-code.js'
-import type { SessionStore } from '../storage/session.js'
-import type { SsoAccountStore } from '../storage/sso-account.js'
-import type { SsoArtifactStore } from '../storage/sso-artifact.js'
-import type { SsoKeyStore } from '../storage/sso-key.js'
-import type { StatisticsStore } from '../storage/statistics.js'
 import type { StoreObserver } from '../storage/store-observer.js'
-import type { StrangerTryStore } from '../storage/stranger-tries.js'
-import type { SystemStore } from '../storage/system.js'
-import type { TypingWordStore } from '../storage/typing-words.js'
-import type { UsageStore } from '../storage/usage.js'
-import type { UserLogStore } from '../storage/user-log.js'
-import type { Vault } from '../storage/vault.js'
-import type { WrappedKeyStore } from '../storage/wrapped-key.js'
-
-export interface Stores {
-  readonly organizations: OrganizationStore
-  readonly apiKeys: ApiKeyStore
-  readonly accounts: AccountStore
-  readonly profiles: ProfileStore
-  readonly profileLinks: ProfileLinkStore
-  readonly pendingActions: PendingActionStore
-  readonly authentications: AuthenticationStore
-  readonly attemptLog: AttemptLog
-  readonly statistics: StatisticsStore
-  readonly policies: PolicyStore
-  readonly usage: UsageStore
-  readonly directory: Directory
-  readonly alerts: AlertStore
-  readonly notifications: NotificationStore
-  readonly outbox: Outbox
-  readonly attemptLocks: AttemptLockStore
-  readonly invalidPatterns: InvalidPatternStore
-  readonly refusedPatterns: RefusedPatternStore
-  readonly securityCodes: SecurityCodeStore
-  readonly codeHash: CodeHash
-  readonly typingWords: TypingWordStore
-  readonly preferredLanguages: PreferredLanguageStore
-  readonly sessions: SessionStore
-  readonly ssoArtifacts: SsoArtifactStore
-  readonly oneTimePasswords: OneTimePasswordStore
-  readonly ssoKeys: SsoKeyStore
-  readonly ssoAccounts: SsoAccountStore
-  readonly strangerTries: StrangerTryStore
-  /** Null without Redis. */
-  readonly rateAccounts: RateAccounts | null
-  /** Ends all sessions, in PostgreSQL and in Redis. */
-  readonly endEverySession: () => Promise<void>
-  /** Ends every profile link. */
-  readonly endEveryLink: () => Promise<void>
-  /** Deletes the sessions and rates of a deleted organization from Redis. */
-  readonly endSessionsOf: (organizationId: string) => Promise<void>
-  readonly geography: Geography
-  readonly jobQueue: JobQueueStore
-  readonly system: SystemStore
-  readonly exports: ExportStore
-  readonly retention: RetentionStore
-  readonly erasures: ErasureStore
-  readonly userLog: UserLogStore
-  readonly vault: Vault
-  readonly keyRing: KeyRing
-  readonly keyWrap: KeyWrap
-  readonly wrappedKeys: WrappedKeyStore
-  /** Ports of the database servers and Redis nodes. */
-  readonly ports: ReadonlySet<number>
-  /** The clock for all stored times and comparisons with them. */
-  readonly clock: Clock
-  /** Checks for the health of the stores. */
-  readonly checks: readonly Check[]
-  /** PostgreSQL is the embedded one. */
-  readonly embedded: boolean
-  /** Migrations that opening applied. */
-  readonly migrated: readonly string[]
-  /** Statements that an administrator must run before `pg_dump` can back up the database; null: none. */
-  readonly backupRoleSql: () => Promise<string | null>
-  close(): Promise<void>
-}
+import type { Stores } from './stores.js'
 
 export type SchemaChoice = 'migrate' | 'at-least' | 'exact'
 
@@ -194,14 +93,12 @@ export async function openStores(
     for (const step of closing.splice(0).reverse()) await step()
   }
   try {
-    const { url, primary, embedded, migrated, database } = await openDatabase(
-      config,
-      log,
+    const { url, primary, embedded, migrated, database } = await openDatabase(config, log, {
       supervised,
       schema,
       closing,
       observer,
-    )
+    })
     const clock = createClock({
       monotonicMs: () => performance.now(),
       wallMs: () => Date.now(),
@@ -249,15 +146,16 @@ export async function openStores(
   }
 }
 
+interface DatabaseOptions {
+  readonly supervised: boolean
+  readonly schema: SchemaChoice
+  /** Gets the steps that close what this opens. */
+  readonly closing: (() => Promise<void>)[]
+  readonly observer: StoreObserver | null
+}
+
 /** Starts the embedded database or finds the configured one, checks or migrates its schema, and connects. */
-async function openDatabase(
-  config: Config,
-  log: Logger,
-  supervised: boolean,
-  schema: SchemaChoice,
-  closing: (() => Promise<void>)[],
-  observer: StoreObserver | null,
-) {
+async function openDatabase(config: Config, log: Logger, { supervised, schema, closing, observer }: DatabaseOptions) {
   const say = (line: string) => log.info(line)
   const embedded =
     config.databaseUrl === null

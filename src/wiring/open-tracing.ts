@@ -6,7 +6,7 @@ import type { Logger } from '../process/log.js'
 import { version } from '../process/version.js'
 import type { Scoring } from '../scoring/scoring.js'
 import type { Tracing } from '../tracing/tracing.js'
-import type { Stores } from './open-stores.js'
+import type { Stores } from './stores.js'
 
 const LOG_EVERY_MS = 60_000
 

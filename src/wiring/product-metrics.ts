@@ -7,7 +7,7 @@ import { type Caches, createCacheMetrics } from '../metrics/cache-metrics.js'
 import type { Config } from '../process/config.js'
 import type { Logger } from '../process/log.js'
 import type { Scoring } from '../scoring/scoring.js'
-import type { Stores } from './open-stores.js'
+import type { Stores } from './stores.js'
 
 /** The state of jobs, outbox and database in the metrics is at most this old. */
 const READ_EVERY_MS = 10_000

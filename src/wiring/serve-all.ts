@@ -10,7 +10,7 @@ import { createUsageMeter, type UsageMeter } from '../flows/insight/usage-meter.
 import { createKeyRates } from '../flows/organization/key-rates.js'
 import type { Health } from '../flows/process/health.js'
 import { createAuthenticate } from '../flows/session/authenticate.js'
-import { type Admission, createAdmission, LOOK_MS } from '../http/admission.js'
+import { type Admission, createAdmission, WATCH_MS } from '../http/admission.js'
 import { ANSWER_MS } from '../http/in-flight.js'
 import { createMetrics, type Metrics } from '../http/metrics.js'
 import { createProcessMetrics } from '../http/process-metrics.js'
@@ -28,10 +28,10 @@ import { version } from '../process/version.js'
 import type { Scoring } from '../scoring/scoring.js'
 import { flushUsage, openQueue, registerWorkers, startJobs, stopJobs } from './background.js'
 import { browserPage, consolePages, documents, pages, probes } from './endpoints.js'
-import type { Stores } from './open-stores.js'
 import { openTracing, tracedParts } from './open-tracing.js'
 import { createProductMetrics } from './product-metrics.js'
 import { type Services, servicesOf } from './services.js'
+import type { Stores } from './stores.js'
 import { warmUp } from './warm-up.js'
 
 interface Needs {
@@ -95,7 +95,7 @@ export async function serveAll(given: Needs): Promise<Serving> {
   health.listen(outages.turn)
   const meter = createUsageMeter({ usage: stores.usage, now })
   const metrics = createMetrics({ version: version(), provider })
-  const { admission, stopLooking } = openAdmission(config, metrics, front)
+  const { admission, stopWatching } = openAdmission(config, metrics, front)
   const spendRate = createKeyRates({
     rate: config.keyRate,
     accounts: stores.rateAccounts ?? front?.rateAccounts ?? null,
@@ -127,12 +127,9 @@ export async function serveAll(given: Needs): Promise<Serving> {
     answerDeadlineMs: ANSWER_MS * config.storePatience,
   })
   // The supervisor of several processes serves their metrics.
-  const { metricsAt } = config
-  const apart = metricsAt === null || front !== null ? null : await serveApart(served, metricsAt)
+  const apart = config.metricsAt === null || front !== null ? null : await serveApart(served, config.metricsAt)
   addGauges(needs, metrics, server, admission)
-  metrics.add([...given.storeMetrics.metrics, ...product.metricsOf(config.roles)])
-  // The supervisor of several processes has those of all.
-  if (front === null) metrics.add(createProcessMetrics(1, () => 1).metrics)
+  metrics.add(product.metricsOf(config.roles))
   const jobs = [
     ...beginJobs(needs, courier, meter, outages),
     ...(config.roles.includes('jobs') ? [product.readState(stores, log)] : []),
@@ -144,7 +141,7 @@ export async function serveAll(given: Needs): Promise<Serving> {
     async close() {
       await Promise.all([server.close({ lingerMs: LINGER_MS, deadlineMs: DRAIN_MS }), queue.stop()])
       await apart?.close()
-      stopLooking()
+      stopWatching()
       await stopJobs(jobs, meter, log)
       await tracing?.stop()
     },
@@ -182,13 +179,13 @@ const openCourier = ({ config, stores }: Needs): Courier =>
 /** The processes of a machine tell each other which organizations they see, once in this time while they see some. */
 const TELL_MS = 200
 
-/** The admission. While requests are in progress, a timer calls `look` and measures the delay of the event loop. */
+/** The admission. While requests are in progress, a timer calls `watch` and measures the delay of the event loop. */
 function openAdmission(
   { requestsAtOnce, queueMs }: Config,
   { onRefused, onHeld, onLoopDelay }: Metrics,
   front: Front | null,
 ) {
-  let looking: NodeJS.Timeout | undefined
+  let watching: NodeJS.Timeout | undefined
   let toldAt = Number.NEGATIVE_INFINITY
   const admission = createAdmission({
     atOnce: requestsAtOnce,
@@ -197,22 +194,22 @@ function openAdmission(
     onHeld,
     onRest: (ms) => setTimeout(() => admission.resume(performance.now()), ms + 1).unref(),
     onWork: () => {
-      let lookedAt = performance.now()
-      looking = setInterval(() => {
+      let watchedAt = performance.now()
+      watching = setInterval(() => {
         const at = performance.now()
-        onLoopDelay(Math.max(0, at - lookedAt - LOOK_MS))
-        lookedAt = at
-        const working = admission.look(at)
-        if (!working) clearInterval(looking)
+        onLoopDelay(Math.max(0, at - watchedAt - WATCH_MS))
+        watchedAt = at
+        const working = admission.watch(at)
+        if (!working) clearInterval(watching)
         if (front === null || (working && at - toldAt < TELL_MS)) return
         toldAt = at
         const seen = admission.seen()
         if (seen.length > 0) front.organizationsSeen(seen)
-      }, LOOK_MS)
+      }, WATCH_MS)
     },
   })
   front?.onOrganizationsSeen((organizations) => admission.noteElsewhere(organizations, performance.now()))
-  return { admission, stopLooking: () => clearInterval(looking) }
+  return { admission, stopWatching: () => clearInterval(watching) }
 }
 
 /** The probes of this process, which also answer the supervisor's readiness and metrics checks. */
@@ -225,7 +222,12 @@ function openProbes({ config, stores, health, stopping, front }: Needs, metrics:
   return probes(unready, front?.metrics(metrics) ?? metrics.text)
 }
 
-function addGauges({ stores, scoring, health }: Needs, { gauge }: Metrics, server: Server, admission: Admission): void {
+function addGauges(
+  { stores, scoring, health, front, storeMetrics }: Needs,
+  { gauge, add }: Metrics,
+  server: Server,
+  admission: Admission,
+): void {
   gauge('keystride_http_requests_in_flight', 'Requests begun and not yet answered', server.inFlight)
   gauge('keystride_http_requests_waiting', 'Requests that wait for others to end', admission.waiting)
   gauge('keystride_scoring_memory_bytes', 'Memory of a scoring kernel, fixed', scoring.memoryBytes, 'max')
@@ -233,6 +235,9 @@ function addGauges({ stores, scoring, health }: Needs, { gauge }: Metrics, serve
   gauge('keystride_degraded', '1 while a store is unreachable, else 0', degraded, 'max')
   const skewS = () => stores.clock.skewMs() / 1000
   gauge('keystride_clock_skew_seconds', "Largest skew between a clock and the database's", skewS, 'max')
+  add(storeMetrics.metrics)
+  // The supervisor of several processes has those of all.
+  if (front === null) add(createProcessMetrics(1, () => 1).metrics)
 }
 
 /** Begins the periodic work: usage and outages of this process, and with the role `jobs` all other work. */

@@ -33,7 +33,7 @@ import { createStrangers } from '../sso/strangers.js'
 import { type UpstreamNeeds, upstreamLogin } from '../sso/upstream-login.js'
 import { iconSvg, pageHeaders } from '../web/page.js'
 import { pageStyle } from '../web/page-style.js'
-import type { Stores } from './open-stores.js'
+import type { Stores } from './stores.js'
 
 interface Needs {
   readonly config: Config
@@ -53,7 +53,7 @@ export async function startSso(needs: Needs): Promise<SsoServer> {
   const { config, stores, log } = needs
   const settings = readSsoSettings(config.ssoFile ?? '')
   await checkSsoFiles(settings, config.alertHosts)
-  const { clock, ssoArtifacts, vault } = stores
+  const { clock, ssoArtifacts, strangerTries, vault } = stores
   const apikey = secretOf('core.apikeyFile', settings.core.apikeyFile)
   const { organizationId } = await holderOf(stores.apiKeys, apikey)
   const kept = { organizationId, ssoArtifacts, vault }
@@ -73,7 +73,6 @@ export async function startSso(needs: Needs): Promise<SsoServer> {
     accounts,
     pages: providerPages(headers),
   })
-  const { strangerTries } = stores
   const strangers = createStrangers({ organizationId, strangerTries, cookieKeys, now: clock.now })
   const core = coreApi(await clientModule(), { url: settings.core.url, apikey })
   const onFailure = (error: unknown) => log.warn({ err: error }, 'a step of a sign-in failed')

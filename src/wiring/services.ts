@@ -37,8 +37,8 @@ import { version } from '../process/version.js'
 import { modelFile, wasmFile } from '../scoring/artifacts.js'
 import { modelIdentity, openScorer, type Scorer, type ScorerIdentity } from '../scoring/scorer.js'
 import type { Scoring } from '../scoring/scoring.js'
-import type { Stores } from './open-stores.js'
 import { createPatternFlows } from './pattern-flows.js'
+import type { Stores } from './stores.js'
 
 /** The services that the handlers of all APIs use. */
 export type Services = CoreServices & DashboardServices & LinkServices
@@ -62,18 +62,8 @@ interface Wired {
 }
 
 /** The flows of all APIs on open stores. */
-export function servicesOf({
-  config,
-  stores,
-  scoring,
-  health,
-  front,
-  jobs,
-  courier,
-  newId,
-  watchCaches,
-  httpServer,
-}: Wired): Services {
+export function servicesOf(wired: Wired): Services {
+  const { config, stores, scoring, health, front, jobs, courier, newId, watchCaches } = wired
   const { now } = stores.clock
   const caches = watchCaches({
     people: createPersonCache(config.profileCacheBytes / 2),
@@ -103,7 +93,7 @@ export function servicesOf({
   const accounts = createAccountFlows({ ...needs, securityCodes })
   return {
     ...dashboardServices(needs),
-    ...systemServices(config, stores, health, front, httpServer),
+    ...systemServices(wired),
     bootstrap: createBootstrap(needs),
     accounts,
     madeUpPeople: createMadeUpPeople({ ...stores, removeAccount: accounts.remove }),
@@ -155,13 +145,13 @@ export function openedOnce(): () => Scorer {
 }
 
 /** The state of the deployment, and the build of this process. */
-function systemServices(
-  { roles }: Config,
-  stores: Stores,
-  health: Health,
-  front: Front | null,
-  httpServer: string,
-): Pick<DashboardServices, 'system' | 'build'> {
+function systemServices({
+  config: { roles },
+  stores,
+  health,
+  front,
+  httpServer,
+}: Wired): Pick<DashboardServices, 'system' | 'build'> {
   let model: ScorerIdentity['model'] | undefined
   const alone = (): ProcessState[] => [{ index: 0, version: version(), uptimeS: process.uptime(), restarts: 0 }]
   return {

@@ -16,7 +16,7 @@ import type { ProfileStore, StoredReference } from '../storage/profile.js'
 import type { Session, SessionStore } from '../storage/session.js'
 import type { Vault } from '../storage/vault.js'
 import { type MadeUpPerson, person } from '../typist/made-up-person.js'
-import type { Stores } from './open-stores.js'
+import type { Stores } from './stores.js'
 
 /** The first verify of a person is compared with references, the later ones with a cached template. */
 const PEOPLE = 8

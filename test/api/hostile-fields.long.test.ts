@@ -8,7 +8,7 @@ import type { Route } from '../../src/http/route.js'
 import { type Enrolled, enroll, linkTo, verifyOf } from '../harness/enrolled.js'
 import { startService, type TestService } from '../harness/service.js'
 import { freshDatabase } from '../servers/database.js'
-import { HOSTILE_TEXTS, type Place, placesIn, withText, withValue } from './hostile-texts.js'
+import { HOSTILE_TEXTS, slotsIn, type TextSlot, withText, withValue } from './hostile-texts.js'
 import { bodiesOf, fieldsIn, GOOD, ID, pathOf, ROWS } from './rows.js'
 
 let service: TestService
@@ -158,7 +158,7 @@ describe('hostile text', { timeout: 600_000 }, () => {
     const texts = (lengthMax: number) => TEXTS.map(([, of]) => of(lengthMax))
     const path = pathOf(row, { userRef: 'nobody-yet' })
     const inBody = bodiesOf(row, owner.fresh).flatMap(([schema, body]) =>
-      placesIn(schema).map((place) =>
+      slotsIn(schema).map((place) =>
         texts(place.lengthMax).map((text): Sent => {
           const what = fieldPath(place.path) || 'body'
           const refused = !isText(text) && row.body.kind !== 'bytes' && place.path[0] !== 'pattern'
@@ -185,15 +185,15 @@ describe('hostile text', { timeout: 600_000 }, () => {
   /** A pattern with a hostile text in each of these fields. */
   function patternWith(kind: (lengthMax: number) => string): unknown {
     const [place, pattern] = bodiesOf(enrollPattern, owner.fresh)[0] ?? [{}, {}]
-    const places = placesIn(place).filter(({ path }) => KEPT.test(path.join('.')))
+    const places = slotsIn(place).filter(({ path }) => KEPT.test(path.join('.')))
     expect(places.length).toBeGreaterThanOrEqual(14)
     return places.reduce((body: unknown, one) => withText(body, one, kind(one.lengthMax)), pattern)
   }
 
   it('uses twenty kinds or more, and reaches every string of a body', () => {
     expect(TEXTS.length).toBeGreaterThanOrEqual(20)
-    const places = ROWS.flatMap(([, , row]) => bodiesOf(row, owner.fresh).flatMap(([schema]) => placesIn(schema)))
-    const names = new Set(places.map(({ path, isKey }: Place) => `${path.join('.')}${isKey ? '.*' : ''}`))
+    const places = ROWS.flatMap(([, , row]) => bodiesOf(row, owner.fresh).flatMap(([schema]) => slotsIn(schema)))
+    const names = new Set(places.map(({ path, isKey }: TextSlot) => `${path.join('.')}${isKey ? '.*' : ''}`))
     for (const name of [
       'tag.free',
       'tag.*',

@@ -32,27 +32,27 @@ export const HOSTILE_TEXTS: Readonly<Record<string, (lengthMax: number) => strin
 }
 
 /** The path of a string in a schema; `isKey` if the name of a field is free. */
-export interface Place {
+export interface TextSlot {
   readonly path: readonly (string | number)[]
   readonly isKey: boolean
   readonly lengthMax: number
 }
 
 /** Every string of an object or array, and every free field name. */
-export function placesIn(schema: JsonSchema, path: readonly (string | number)[] = []): Place[] {
+export function slotsIn(schema: JsonSchema, path: readonly (string | number)[] = []): TextSlot[] {
   const { items, additionalProperties: free, maxLength: lengthMax = 300 } = schema
-  const own: Place[] = schema.type === 'string' ? [{ path, isKey: false, lengthMax }] : []
+  const own: TextSlot[] = schema.type === 'string' ? [{ path, isKey: false, lengthMax }] : []
   return [
     ...own,
-    ...propertiesOf(schema).flatMap(({ name, schema: field }) => placesIn(field, [...path, name])),
-    ...(typeof items === 'object' && !Array.isArray(items) ? placesIn(items, [...path, 0]) : []),
-    ...(typeof free === 'object' ? [{ path, isKey: true, lengthMax: 64 }, ...placesIn(free, [...path, 'free'])] : []),
-    ...membersOf(schema).flatMap((member) => placesIn(member, path)),
+    ...propertiesOf(schema).flatMap(({ name, schema: field }) => slotsIn(field, [...path, name])),
+    ...(typeof items === 'object' && !Array.isArray(items) ? slotsIn(items, [...path, 0]) : []),
+    ...(typeof free === 'object' ? [{ path, isKey: true, lengthMax: 64 }, ...slotsIn(free, [...path, 'free'])] : []),
+    ...membersOf(schema).flatMap((member) => slotsIn(member, path)),
   ]
 }
 
-/** A copy of a value with a text at a place; missing parents are created. */
-export const withText = (value: unknown, { path, isKey }: Place, text: string): unknown =>
+/** A copy of a value with a text in a slot; missing parents are created. */
+export const withText = (value: unknown, { path, isKey }: TextSlot, text: string): unknown =>
   isKey ? withValue(value, [...path, text], 'x') : withValue(value, path, text)
 
 /** A copy of a value with another one at a path; missing parents are created. */

@@ -398,7 +398,7 @@ async function refusedByServer({ refusals }: Recorder): Promise<void> {
   admission.enter('verify', '', performance.now())
   const waits = json(full.server.port, 'GET /core/users/ann')
   await until(async () => admission.waiting() > 0)
-  admission.look(performance.now() + 60_000)
+  admission.watch(performance.now() + 60_000)
   refusals.overloaded = await waits
   await Promise.all([stop(distressed), stop(full)])
 }

@@ -55,7 +55,7 @@ describe('forgery signs', () => {
   it('find the times of a spliced pattern in the references, and almost none of a sincere pattern', () => {
     const random = seededRandom(4)
     const shares = PEOPLE.map((person) => {
-      const forged = synthesize('S6splice', typedBy(person, 6), capturedFrom(typed(person)), 1, random)
+      const forged = synthesize('S6splice', typedBy(person, 6), capturedFrom(typed(person)), { gridMs: 1, random })
       return [forged, typedBy(person, 6)].map((probe) => signs(probe, typed(person))[BOTH_SAME] ?? 0)
     })
     expect(meanOf(shares, 0)).toBeGreaterThan(0.2)
@@ -66,7 +66,7 @@ describe('forgery signs', () => {
     const random = seededRandom(4)
     for (let person = 0; person < 20; person++) {
       const references = typed(person)
-      const forged = synthesize('S6pairAverage', typedBy(person, 6), capturedFrom(references), 1, random)
+      const forged = synthesize('S6pairAverage', typedBy(person, 6), capturedFrom(references), { gridMs: 1, random })
       const nearer = (probe: readonly KeyPress[]) =>
         signs(probe, references)
           .slice(SAME_END, NEARER_END)
@@ -80,7 +80,12 @@ describe('forgery signs', () => {
     const random = seededRandom(4)
     const ties = PEOPLE.map((person) => {
       const means = meansOf(typed(person))
-      const forged = forgeWithMemory('S7joint', typedBy(person, 6), means, means.residuals, 1, random)
+      const forged = forgeWithMemory(
+        'S7joint',
+        typedBy(person, 6),
+        { victim: means, strangers: means.residuals },
+        { gridMs: 1, random },
+      )
       return [forged, typedBy(person, 6)].map((probe) => signs(probe, typed(person))[HOLD_TIE] ?? 0)
     })
     expect(meanOf(ties, 0)).toBeGreaterThan(0.1)

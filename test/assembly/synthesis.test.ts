@@ -88,7 +88,12 @@ describe('signs against the known patterns', () => {
         }),
       )
     const forged = found((person) =>
-      forgeWithMemory('S8shrunkSession', typedBy(person, 9), meansOf(capturesOf(person)), [], 0.1, random),
+      forgeWithMemory(
+        'S8shrunkSession',
+        typedBy(person, 9),
+        { victim: meansOf(capturesOf(person)), strangers: [] },
+        { gridMs: 0.1, random },
+      ),
     )
     expect(forged).toBeGreaterThan(found((person) => typedBy(person, 9)) + 0.3)
   })

@@ -10,7 +10,7 @@ import {
   sampleOf,
   typistOf,
 } from '../../src/calibration/adaptation.js'
-import { loadPeople, type Session, splitPeople } from '../../src/calibration/dataset.js'
+import { loadPeople, splitPeople, type TypingSession } from '../../src/calibration/dataset.js'
 import { runProtocol, varyingText } from '../../src/calibration/protocols.js'
 import { seededRandom } from '../../src/calibration/random.js'
 import { ADAPTIVE_MAX, UPDATE_CONFIDENCE } from '../../src/domain/adaptation.js'
@@ -24,7 +24,7 @@ const kernel = createKernel(read(wasmFile()), read(modelFile()))
 const folder = process.env.KEYSTRIDE_DATA_SETS ?? ''
 const skipped = folder === ''
 
-const enrolledOf = (sessions: readonly Session[]): Profile => ({ enrolled: sessions.map(sampleOf), adaptive: [] })
+const enrolledOf = (sessions: readonly TypingSession[]): Profile => ({ enrolled: sessions.map(sampleOf), adaptive: [] })
 const share = (passes: readonly boolean[]) => passes.filter(Boolean).length / passes.length
 
 const inPercent = (share: number) => `${(100 * share).toFixed(1)} %`
@@ -81,7 +81,7 @@ describe('the learning rule, on synthetic people', () => {
 const title = `the learning rule, on people of the open data${skipped ? ' — SKIPPED: set KEYSTRIDE_DATA_SETS to the folder of the open data sets' : ''}`
 describe.skipIf(skipped)(title, { timeout: 1_200_000 }, () => {
   const people = () => splitPeople(loadPeople(folder, 'aalto')).untouched.slice(0, 100)
-  const some = (person: ReturnType<typeof people>[number], from: number, count: number): Session[] =>
+  const some = (person: ReturnType<typeof people>[number], from: number, count: number): TypingSession[] =>
     Array.from({ length: count }, (_, i) => person.sessions.get(String(from + i))?.slice(0, 50) ?? [])
 
   it(`lets an impostor reach the update threshold in at most 0.1 % of cases`, () => {
@@ -108,7 +108,7 @@ describe.skipIf(skipped)(title, { timeout: 1_200_000 }, () => {
         const [from, to] = [asVictim(text, random), asSelf(text, random)]
         return (part) => blended(text, from, to, part)
       })
-      const both = (probe: Session): [boolean, boolean] => {
+      const both = (probe: TypingSession): [boolean, boolean] => {
         const sample = sampleOf(probe)
         return [rules.accepts(before, sample), rules.accepts(after, sample)]
       }

@@ -44,7 +44,7 @@ describe('a forger', () => {
       const random = seededRandom(1)
       const doubled = [...text.slice(0, 20), ...text.slice(19)]
       for (let i = 0; i < 20; i++) {
-        const forged = synthesize(attackModel, doubled, stock, 1, random)
+        const forged = synthesize(attackModel, doubled, stock, { gridMs: 1, random })
         expect(keysOf(forged)).toEqual(keysOf(doubled))
         expect(Math.min(...flightsOf(forged))).toBeGreaterThanOrEqual(5)
         expect(Math.min(...holdsOf(forged))).toBeGreaterThan(0)
@@ -60,7 +60,8 @@ describe('a forger', () => {
   it.each([...MEMORY_MODEL_NAMES, ...CAPTURE_MODEL_NAMES])(
     '%s types the text within the bounds of a pattern, equal for equal seeds',
     (model) => {
-      const forge = (seed: number) => forgeWithMemory(model, text, victim, strangers, 1, seededRandom(seed))
+      const forge = (seed: number) =>
+        forgeWithMemory(model, text, { victim, strangers }, { gridMs: 1, random: seededRandom(seed) })
       for (let seed = 1; seed <= 20; seed++) expect(boundsProblem(forge(seed))).toBeNull()
       expect(keysOf(forge(3))).toEqual(keysOf(text))
       expect(forge(3)).toEqual(forge(3))
@@ -71,7 +72,12 @@ describe('a forger', () => {
   it('that draws from a kernel density keeps the spread of the residuals and their correlation between hold and interval', () => {
     const joint = { ...victim, residuals: jointResiduals(0.8) }
     const forged = Array.from({ length: 60 }, (_, seed) =>
-      forgeWithMemory('S8kernelDensity', text, joint, [], 0.001, seededRandom(seed)),
+      forgeWithMemory(
+        'S8kernelDensity',
+        text,
+        { victim: joint, strangers: [] },
+        { gridMs: 0.001, random: seededRandom(seed) },
+      ),
     )
     const residuals = forged.flatMap((one) => residualsOf(one, victim)).filter(([, interval]) => Math.abs(interval) < 4)
     const spread = Math.sqrt(averageOf(residuals.map(([hold]) => hold ** 2)))
@@ -87,7 +93,12 @@ describe('a forger', () => {
       residuals: [Array.from({ length: 100 }, () => [0, 0] as const), jointResiduals(0).flat()],
     }
     const forged = Array.from({ length: 40 }, (_, seed) =>
-      forgeWithMemory('S8halfRedrawn', text, still, [], 0.001, seededRandom(seed)),
+      forgeWithMemory(
+        'S8halfRedrawn',
+        text,
+        { victim: still, strangers: [] },
+        { gridMs: 0.001, random: seededRandom(seed) },
+      ),
     )
     const kept = forged.map((one) => {
       const all = residualsOf(one, victim)
@@ -110,20 +121,27 @@ describe('a forger', () => {
       })
     const recorded = captured.flatMap(pressesOf)
     const [presses, pairs] = [new Set(recorded.map(({ press }) => press)), new Set(recorded.map(({ pair }) => pair))]
-    const forged = pressesOf(synthesize('S6splice', text, stock, 1, seededRandom(2)))
+    const forged = pressesOf(synthesize('S6splice', text, stock, { gridMs: 1, random: seededRandom(2) }))
     const glued = forged.filter(({ pair, twice }) => pairs.has(pair) && !twice)
     expect(glued.length).toBeGreaterThan(10)
     expect(glued.filter(({ press }) => !presses.has(press))).toEqual([])
   })
 
   it('that averages gives a captured pair the same times for any seed', () => {
-    const forged = [1, 2].map((seed) => synthesize('S6pairAverage', text, stock, 1, seededRandom(seed)))
+    const forged = [1, 2].map((seed) =>
+      synthesize('S6pairAverage', text, stock, { gridMs: 1, random: seededRandom(seed) }),
+    )
     expect(forged[0]).toEqual(forged[1])
   })
 
   it('that remembers types the means of the key pair if the noise is 0', () => {
     const still = { ...victim, spread: [0, 0] as const }
-    const forged = forgeWithMemory('S7drift', text, still, strangers, 0.001, seededRandom(1))
+    const forged = forgeWithMemory(
+      'S7drift',
+      text,
+      { victim: still, strangers },
+      { gridMs: 0.001, random: seededRandom(1) },
+    )
     for (const [i, press] of forged.entries()) {
       const before = forged[i - 1]
       if (before === undefined || press.key === before.key) continue

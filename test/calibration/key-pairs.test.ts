@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import type { Person } from '../../src/calibration/dataset.js'
+import type { Subject } from '../../src/calibration/dataset.js'
 import { PAIR_KEYS, pairFigures } from '../../src/calibration/key-pairs.js'
 import { normal, seededRandom } from '../../src/calibration/random.js'
 import { modelFile, wasmFile } from '../../src/scoring/artifacts.js'
@@ -10,7 +10,7 @@ const read = (file: string) => new Uint8Array(readFileSync(file))
 const [A, B, C] = [1, 2, 3]
 
 /** People, each with an individual flight time from a to b, and with none from b to c. */
-function people(count: number): Person[] {
+function people(count: number): Subject[] {
   const random = seededRandom(5)
   return Array.from({ length: count }, (_, id) => {
     const habit = Math.exp(0.6 * normal(random))

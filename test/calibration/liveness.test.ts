@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import type { Person } from '../../src/calibration/dataset.js'
+import type { Subject } from '../../src/calibration/dataset.js'
 import { dealt, livenessExamples } from '../../src/calibration/examples.js'
 import { seededRandom } from '../../src/calibration/random.js'
 import { modelFile, wasmFile } from '../../src/scoring/artifacts.js'
 import { typedBy } from '../scoring/typists.js'
 
 const read = (file: string) => new Uint8Array(readFileSync(file))
-const people: Person[] = [1, 2, 3].map((id) => ({
+const people: Subject[] = [1, 2, 3].map((id) => ({
   id,
   sessions: new Map(Array.from({ length: 10 }, (_, session) => [String(session), typedBy(id, session)])),
 }))
@@ -31,7 +31,8 @@ describe('the training data of the bot detector', () => {
   it.each(['references', 'none'] as const)(
     'has sincere and forged rows (%s), all finite, and the same rows for the same seed',
     (company) => {
-      const examples = () => livenessExamples(read(wasmFile()), read(modelFile()), people, company, 7)
+      const examples = () =>
+        livenessExamples({ wasm: read(wasmFile()), model: read(modelFile()) }, people, company, { seed: 7 })
       const { rows, labels, width } = examples()
       expect(rows).toHaveLength(labels.length * width)
       expect(rows.every(Number.isFinite)).toBe(true)

@@ -1,16 +1,17 @@
 import { describe, expect, it } from 'vitest'
-import type { Session } from '../../src/calibration/dataset.js'
+import type { TypingSession } from '../../src/calibration/dataset.js'
 import { seededRandom } from '../../src/calibration/random.js'
 import { otherDay, otherWay } from '../../src/calibration/ways-of-typing.js'
 import { typedBy } from '../scoring/typists.js'
 
-const sessions: readonly Session[] = [0, 1, 2, 3, 4].map((session) => typedBy(1, session, 50))
+const sessions: readonly TypingSession[] = [0, 1, 2, 3, 4].map((session) => typedBy(1, session, 50))
 const SEEDS = Array.from({ length: 100 }, (_, seed) => seed)
 const meanOf = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
 const spreadOf = (values: readonly number[]) => Math.sqrt(meanOf(values.map((value) => (value - meanOf(values)) ** 2)))
 /** Mean logarithms of the holds and of the intervals. */
-const logHold = (session: Session) => meanOf(session.map(({ pressMs, releaseMs }) => Math.log(releaseMs - pressMs)))
-const logTempo = (session: Session) => Math.log(session.at(-1)?.pressMs ?? 0)
+const logHold = (session: TypingSession) =>
+  meanOf(session.map(({ pressMs, releaseMs }) => Math.log(releaseMs - pressMs)))
+const logTempo = (session: TypingSession) => Math.log(session.at(-1)?.pressMs ?? 0)
 
 describe.each([
   ['another day', otherDay],

@@ -100,7 +100,7 @@ describe('keystride webhook listen', () => {
     const needs = { hosts, closedPorts: new Set<number>(), ca: certificate, deadlineMs: 60_000, fullRefPatterns: 10 }
     const event = { kind: 'bot', at: 0, userRef: 'zoë\u009b2J', memberRef: null, details: {} } as const
     const message = { id: 'one', organizationId: 'org', event, test: null }
-    expect(await sendWebhook(needs, { url }, SECRET, message, Date.now())).toBe('delivered')
+    expect(await sendWebhook(needs, { url }, SECRET, { ...message, now: Date.now() })).toBe('delivered')
     await until(async () => lines().length === 1)
     const [line = ''] = lines()
     expect(line).toMatch(/^[\x20-\x7e]+$/)

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { coreRoutes } from '../../src/api/core-table.js'
 import { dashboardRoutes } from '../../src/api/dashboard-table.js'
 import { linkRoutes } from '../../src/api/links-table.js'
-import { type Admission, createAdmission, LOOK_MS } from '../../src/http/admission.js'
+import { type Admission, createAdmission, WATCH_MS } from '../../src/http/admission.js'
 import { LANES, type Lane } from '../../src/http/route.js'
 import type { PlainEndpoint } from '../../src/http/server-types.js'
 import { ask, type RawClient, rawClient, request } from '../harness/raw.js'
@@ -102,7 +102,7 @@ describe('admission', () => {
       while (one.waiting() > 0) one.leave('verify', ours, tookMs, 0)
     }
     function lookBetween(one: Admission, from: number, to: number): void {
-      for (let now = from; now <= to; now += LOOK_MS) one.look(now)
+      for (let now = from; now <= to; now += WATCH_MS) one.watch(now)
     }
 
     it('keeps the queue short, until two seconds pass without one', async () => {
@@ -164,10 +164,10 @@ describe('admission', () => {
     expect(one.enter('verify', ours, 0)).toBe(true)
     const { outcomes, comes } = recordOutcomes(one)
     await comes('verify', 'verify', 1000)
-    one.look(1040)
+    one.watch(1040)
     await settled()
     expect(outcomes).toEqual([])
-    one.look(1041)
+    one.watch(1041)
     await settled()
     expect([outcomes, refused, one.waiting()]).toEqual([['verify overloaded'], ['verify'], 0])
   })
@@ -179,7 +179,7 @@ describe('admission', () => {
     for (let n = 0; n < 50; n++) await comes('verify', `verify ${n}`)
     expect(outcomes.filter((what) => what.endsWith('overloaded')).length).toBeGreaterThan(0)
     // Every look finds all slots taken.
-    for (let now = 0; now <= 300; now += LOOK_MS) one.look(now)
+    for (let now = 0; now <= 300; now += WATCH_MS) one.watch(now)
     await settled()
     expect(outcomes).toContain('bootstrap overloaded')
     // Requests of the lane itself have their whole patience.
@@ -188,7 +188,7 @@ describe('admission', () => {
     const calm = busy(4, 1)
     const { outcomes: calmOutcomes, comes: calmComes } = recordOutcomes(calm)
     await calmComes('bootstrap')
-    for (let now = 0; now <= 300; now += LOOK_MS) calm.look(now)
+    for (let now = 0; now <= 300; now += WATCH_MS) calm.watch(now)
     await settled()
     expect([calmOutcomes, calm.waiting()]).toEqual([[], 1])
   })
@@ -196,13 +196,13 @@ describe('admission', () => {
   it('needs no looks while no request is in progress', () => {
     let heard = 0
     const one = createAdmission({ atOnce: 1, waitMs: 20, onWork: () => heard++ })
-    expect(one.look(0)).toBe(false)
+    expect(one.watch(0)).toBe(false)
     one.enter('verify', ours, 0)
-    expect([heard, one.look(50)]).toEqual([1, true])
+    expect([heard, one.watch(50)]).toEqual([1, true])
     one.leave('verify', ours, 1, 0)
     one.enter('verify', ours, 0)
     one.leave('verify', ours, 1, 0)
-    expect([heard, one.look(100)]).toEqual([1, false])
+    expect([heard, one.watch(100)]).toEqual([1, false])
     one.enter('verify', ours, 0)
     expect(heard).toBe(2)
   })
@@ -210,7 +210,7 @@ describe('admission', () => {
   it('counts the delay of the event loop as waiting', async () => {
     const one = busy(4, 1, 100)
     const { outcomes, comes } = recordOutcomes(one)
-    for (let now = 0; now < 3000; now += 300) one.look(now)
+    for (let now = 0; now < 3000; now += 300) one.watch(now)
     // Half of the limit may wait nevertheless.
     for (const name of ['first', 'second', 'third']) await comes('verify', name)
     expect(outcomes).toEqual(['third overloaded'])

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { type Admission, createAdmission, LOOK_MS } from '../../src/http/admission.js'
+import { type Admission, createAdmission, WATCH_MS } from '../../src/http/admission.js'
 import { type Lane, routesFor } from '../../src/http/route.js'
 import { ask, type RawClient, rawClient, request } from '../harness/raw.js'
 import { nothing, ROW, type Services, start, stop, tableApi } from './table.js'
@@ -165,10 +165,10 @@ describe('several organizations', () => {
     comes({ from: 'b' })
     for (const name of ['first', 'second']) comes({ from: 'a', name })
     one.noteElsewhere(['b', 'a'], 1999)
-    one.look(2000)
+    one.watch(2000)
     await settled()
     expect(outcomes).toEqual(['b', 'first'])
-    one.look(2001)
+    one.watch(2001)
     await settled()
     expect(outcomes).toEqual(['b', 'first', 'second overloaded'])
     comes({ from: 'b', name: 'b again', now: 2001 })
@@ -221,7 +221,7 @@ describe('a request in slices', () => {
     one.enter('dashboard', 'a', 0)
     expect(one.turn('dashboard', 'a', 10, 0)).toBeNull()
     one.leave('dashboard', 'a', 10, 0)
-    expect(one.look(LOOK_MS)).toBe(false)
+    expect(one.watch(WATCH_MS)).toBe(false)
   })
 
   it('lets others begin between two slices, and goes before the requests of its organization that have not begun', async () => {
@@ -239,7 +239,7 @@ describe('a request in slices', () => {
     expect(outcomes).toEqual(['b', 'next slice of a'])
     // It has waited for longer than any patience: a request that has begun is not shed.
     const third = one.turn('dashboard', 'a', 10, 20)?.then(() => outcomes.push('last slice of a'))
-    one.look(9000)
+    one.watch(9000)
     await third
     await settled()
     expect(outcomes.slice(2).sort()).toEqual(['last slice of a', 'second of a overloaded'])
@@ -352,7 +352,7 @@ describe('a server with several organizations', () => {
     await when(() => begun.length === 3)
     expect(begun).toEqual(['victim', 'flooder', 'victim-2'])
     expect((await ask(running.server.port, request('GET /core/none', ['apikey: victim'])))?.status).toBe(404)
-    one.look(performance.now() + 3000)
+    one.watch(performance.now() + 3000)
     const [shed] = (await flood.at(-1)?.answers(1)) ?? []
     expect([shed?.status, shed?.headers.get('retry-after')]).toEqual([503, '1'])
     open()

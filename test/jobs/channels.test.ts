@@ -44,9 +44,9 @@ const sendAll = (given: WebhookNeeds, host: string, port: number, transport: 'tc
   const mail: EmailSettings = { host, port, tls: 'none', sender, recipients: ['c@d.example'], user: null }
   return Promise.all([
     sendEmail(given, mail, null, message()),
-    sendSms(given, { url, recipients: ['+33612345678'] }, 's', message(), 0),
+    sendSms(given, { url, recipients: ['+33612345678'] }, 's', { ...message(), now: 0 }),
     sendSyslog(given, { host, port, transport, facility: 'auth', app_name: 'k' }, message()),
-    sendWebhook(given, { url }, 's', message(), 0),
+    sendWebhook(given, { url }, 's', { ...message(), now: 0 }),
   ])
 }
 /** Servers that tests open; closed after the last test. */
@@ -189,7 +189,7 @@ describe('SMS', () => {
   it('is one signed call with an id for idempotency', async () => {
     const sink = await open(gatewaySink())
     const sent = message()
-    expect(await sendSms(needs, settings(sink.port), SECRET, sent, NOW)).toBe('delivered')
+    expect(await sendSms(needs, settings(sink.port), SECRET, { ...sent, now: NOW })).toBe('delivered')
     const [call] = sink.received
     expect(call?.path).toBe('/send?via=a')
     expect(call?.headers).toMatchObject({ 'idempotency-key': sent.id, host: `localhost:${sink.port}` })
@@ -211,7 +211,7 @@ describe('a webhook', () => {
     const sink = await open(gatewaySink())
     const sent = message()
     const now = Date.now()
-    expect(await sendWebhook(needs, settings(sink.port), SECRET, sent, now)).toBe('delivered')
+    expect(await sendWebhook(needs, settings(sink.port), SECRET, { ...sent, now })).toBe('delivered')
     const [call] = sink.received
     const headers = call?.headers as Record<string, string>
     expect(call?.path).toBe('/hooks?via=a')
@@ -238,7 +238,7 @@ describe('a webhook', () => {
   it('has the details of its event, with times in ISO 8601', async () => {
     const sink = await open(gatewaySink())
     const dataOf = async (changes: Partial<AlertEvent>) => {
-      await sendWebhook(needs, settings(sink.port), SECRET, message(changes), Date.now())
+      await sendWebhook(needs, settings(sink.port), SECRET, { ...message(changes), now: Date.now() })
       const { type, data } = read(sink)
       const { organizationId: _, userRef: __, memberRef: ___, text: ____, ...details } = data
       return [type, details]
@@ -271,11 +271,11 @@ describe.each([
   {
     name: 'an SMS',
     send: (given: WebhookNeeds, url: string) =>
-      sendSms(given, { url, recipients: ['+33612345678'] }, 'sixteen characters or more', message(), 0),
+      sendSms(given, { url, recipients: ['+33612345678'] }, 'sixteen characters or more', { ...message(), now: 0 }),
   },
   {
     name: 'a webhook',
-    send: (given: WebhookNeeds, url: string) => sendWebhook(given, { url }, 'whsec_AQEBAQ==', message(), 0),
+    send: (given: WebhookNeeds, url: string) => sendWebhook(given, { url }, 'whsec_AQEBAQ==', { ...message(), now: 0 }),
   },
 ])('$name', ({ send }) => {
   const urlOf = ({ port }: { port: number }) => `https://localhost:${port}/`

@@ -35,7 +35,7 @@ describe('the bot likelihood', () => {
       const population = capturedFrom(Array.from({ length: 40 }, (_, person) => typedBy(person, 0)))
       let called = 0
       for (let i = 0; i < 100; i++) {
-        if (likelihood(synthesize(attackModel, typedBy(i, i), population, 1, random)) > 0.5) called++
+        if (likelihood(synthesize(attackModel, typedBy(i, i), population, { gridMs: 1, random })) > 0.5) called++
       }
       expect(called).toBeGreaterThanOrEqual(65)
     },

@@ -168,7 +168,7 @@ describe('single sign-on in postgres', () => {
       expect(await tries.member(organizationId, userRef)).toEqual({ memberId, ownersFrom: 0 })
     })
     const take = (kind: AttemptKind = 'biometric') => tries.take(organizationId, memberId, kind)
-    const look = () => tries.look(organizationId, memberId, 'biometric')
+    const look = () => tries.peek(organizationId, memberId, 'biometric')
     const settle = (taken: string | null, outcome: StrangerOutcome) =>
       tries.settle(organizationId, memberId, taken ?? '', outcome)
     const many = (n: number, kind?: AttemptKind) => Promise.all(Array.from({ length: n }, () => take(kind)))

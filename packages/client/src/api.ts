@@ -133,7 +133,7 @@ async function once(options: ApiOptions, method: Method, path: string, input: An
     const [reason, why] = deadline.aborted
       ? (['timeout', `the service did not answer within ${timeoutMs} ms`] as const)
       : (['no-answer', 'the service did not answer'] as const)
-    throw new KeystrideError(`${why}: ${method.toUpperCase()} ${path}`, 0, reason, null, undefined, null, { cause })
+    throw new KeystrideError(`${why}: ${method.toUpperCase()} ${path}`, { status: 0, reason }, { cause })
   }
 }
 
@@ -151,7 +151,7 @@ function segmentOf(name: string, value: unknown): string {
   const text = String(value)
   // `fetch` takes them for steps between folders, also escaped, and would call another route.
   if (text === '.' || text === '..')
-    throw new KeystrideError(`path.${name} must not be "." or ".."`, 422, 'invalid-data', null, undefined, null)
+    throw new KeystrideError(`path.${name} must not be "." or ".."`, { status: 422, reason: 'invalid-data' })
   return encodeURIComponent(text)
 }
 
@@ -166,11 +166,13 @@ async function contentOf(answer: Response): Promise<unknown> {
   const understood = body?.success === false
   throw new KeystrideError(
     understood ? String(body.message) : `the answer with status ${status} is not one of the service`,
-    status,
-    understood ? ((body.reason as ErrorReason | undefined) ?? null) : 'not-understood',
-    headers.get('x-request-id'),
-    body,
-    Number.isFinite(after) && after >= 0 ? after : null,
+    {
+      status,
+      reason: understood ? ((body.reason as ErrorReason | undefined) ?? null) : 'not-understood',
+      requestId: headers.get('x-request-id'),
+      answer: body,
+      retryAfterSeconds: Number.isFinite(after) && after >= 0 ? after : null,
+    },
   )
 }
 

@@ -147,42 +147,7 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
     changed()
   }
 
-  function onKeyDown(event: Event): void {
-    // A password manager sends untrusted key events; a browser that fills in a field sends events without a key.
-    if (!(event instanceof KeyboardEvent) || !event.isTrusted) return
-    const input = event.currentTarget as Input // only inputs are listened to
-    if (text.isSecret(input)) keys.mask()
-    text.onKeyDown(input, event)
-    if (event.code === '' && (event.keyCode === 229 || givesText(event))) refuse('noKeyEvents')
-    // While Meta is held, macOS sends no key releases.
-    if (event.code === '' || event.repeat || event.metaKey || UNRELEASED.has(event.code)) return
-    if (keys.down(event, input.id)) changed()
-    else refuse('tooLong')
-  }
-
-  /** Listens on the window: a key may come up after the focus has moved. Ignores keys that went down elsewhere. */
-  function onKeyUp(event: Event): void {
-    if (event instanceof KeyboardEvent && event.isTrusted && keys.up(event)) changed()
-  }
-
-  /** Keys that are released while the window has no focus send no event. */
-  const onLeave = (event: Event) => {
-    if (event.target === window || document.visibilityState === 'hidden') keys.dropHeld()
-  }
-
-  const onPointer = (event: Event) => {
-    if (!keys.isEmpty()) moves.add(event)
-  }
-
-  const onInputs: Handlers = [
-    [['keydown'], onKeyDown],
-    [['input'], text.onInput],
-  ]
-  const onWindow: Handlers = [
-    [['keyup'], onKeyUp],
-    [['blur', 'visibilitychange'], onLeave],
-    [pointer ? POINTERS : [], onPointer],
-  ]
+  const { onInputs, onWindow } = createHandlers({ keys, text, moves, pointer, refuse, changed })
 
   const recorder: Recorder = {
     attach(input) {
@@ -233,6 +198,56 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
   return recorder
 }
 
+interface HandlerNeeds {
+  readonly keys: ReturnType<typeof createKeyLog>
+  readonly text: ReturnType<typeof createTextWatch>
+  readonly moves: ReturnType<typeof createPointerLog>
+  readonly pointer: boolean
+  readonly refuse: (reason: Unusable) => void
+  readonly changed: () => void
+}
+
+/** The handlers of the inputs and of the window. */
+function createHandlers({ keys, text, moves, pointer, refuse, changed }: HandlerNeeds) {
+  function onKeyDown(event: Event): void {
+    // A password manager sends untrusted key events; a browser that fills in a field sends events without a key.
+    if (!(event instanceof KeyboardEvent) || !event.isTrusted) return
+    const input = event.currentTarget as Input // only inputs are listened to
+    if (text.isSecret(input)) keys.mask()
+    text.onKeyDown(input, event)
+    if (event.code === '' && (event.keyCode === 229 || givesText(event))) refuse('noKeyEvents')
+    // While Meta is held, macOS sends no key releases.
+    if (event.code === '' || event.repeat || event.metaKey || UNRELEASED.has(event.code)) return
+    if (keys.down(event, input.id)) changed()
+    else refuse('tooLong')
+  }
+
+  /** Listens on the window: a key may come up after the focus has moved. Ignores keys that went down elsewhere. */
+  function onKeyUp(event: Event): void {
+    if (event instanceof KeyboardEvent && event.isTrusted && keys.up(event)) changed()
+  }
+
+  /** Keys that are released while the window has no focus send no event. */
+  const onLeave = (event: Event) => {
+    if (event.target === window || document.visibilityState === 'hidden') keys.dropHeld()
+  }
+
+  const onPointer = (event: Event) => {
+    if (!keys.isEmpty()) moves.add(event)
+  }
+
+  const onInputs: Handlers = [
+    [['keydown'], onKeyDown],
+    [['input'], text.onInput],
+  ]
+  const onWindow: Handlers = [
+    [['keyup'], onKeyUp],
+    [['blur', 'visibilitychange'], onLeave],
+    [pointer ? POINTERS : [], onPointer],
+  ]
+  return { onInputs, onWindow }
+}
+
 /** Logs presses and releases. `sensitive`: masks keys from the start. */
 function createKeyLog(sensitive: boolean) {
   let presses: Press[] = []
@@ -240,14 +255,8 @@ function createKeyLog(sensitive: boolean) {
   let held = new Map<string, Press>()
   let masked = sensitive
   let lost = 0
-  let arrivals = 0
-  let lastMs = 0
-
-  /** The time at which the browser got the event, not at which a busy page handles it. Never decreases. */
-  function momentOf(event: KeyboardEvent): Moment {
-    lastMs = Math.max(lastMs, event.timeStamp || performance.now())
-    return { ms: lastMs, order: arrivals++, flags: masked ? NO_FLAGS : flagsOf(event) }
-  }
+  const momentAt = createMoments()
+  const momentOf = (event: KeyboardEvent): Moment => momentAt(event, masked ? NO_FLAGS : flagsOf(event))
 
   function drop(code: string): void {
     const press = held.get(code)
@@ -280,9 +289,7 @@ function createKeyLog(sensitive: boolean) {
       const { code, key, keyCode } = event
       if (presses.length > PRESSES_MAX) return false
       drop(code) // A second press without a release: that release was lost, and with it the first press.
-      const slots = new Set([...held.values()].map((press) => press.slot))
-      let slot = 1
-      while (slots.has(slot)) slot++
+      const slot = freeSlot(held.values())
       const name = masked ? maskedName(slot) : { k: key, c: code, kc: keyCode }
       const press: Press = { name, slot, eId, down: momentOf(event), up: null }
       held.set(code, press)
@@ -311,12 +318,25 @@ function createKeyLog(sensitive: boolean) {
   }
 }
 
-/** Watches the inputs for text that was not typed, and reports it to `refuse`. */
-function createTextWatch(refuse: (reason: Unusable) => void) {
-  /** Attached inputs with the last known length of their value. */
-  const lengths = new Map<Input, number>()
-  /** Inputs that were password fields: showing the password does not make it public. */
-  const secrets = new WeakSet<Input>()
+/** The times at which the browser got the events, not at which a busy page handles them. They never decrease. */
+function createMoments() {
+  let arrivals = 0
+  let lastMs = 0
+  return (event: KeyboardEvent, flags: Flags): Moment => {
+    lastMs = Math.max(lastMs, event.timeStamp || performance.now())
+    return { ms: lastMs, order: arrivals++, flags }
+  }
+}
+
+function freeSlot(held: Iterable<Press>): number {
+  const slots = new Set([...held].map((press) => press.slot))
+  let slot = 1
+  while (slots.has(slot)) slot++
+  return slot
+}
+
+/** Sets text against the key presses that give it, and reports text without one to `refuse`. */
+function createBalance(refuse: (reason: Unusable) => void) {
   let owed = 0
   /** Key presses with text during which the text of a dead key may still come. */
   let dead = 0
@@ -325,23 +345,57 @@ function createTextWatch(refuse: (reason: Unusable) => void) {
   /** The last change of text is a typed character, which the menu of a held key may replace. */
   let replaceable = false
 
-  /** A typed character; a key press must account for it. */
-  function account(text: string): void {
-    replaceable = owed > 0 && text.length === 1
-    if (owed === 0 || text.length > KEY_TEXT_MAX) refuse('inserted')
-    pay()
-  }
-
-  /** Composed text. `whole`: an accent with its letter, so the dead key was pressed before. */
-  function compose(text: string, whole: boolean): void {
-    if (text.length > KEY_TEXT_MAX || (dead === 0 && (whole || early))) refuse('composition')
-    else if (dead === 0 && text !== '') early = true
-    pay()
-  }
-
   function pay(): void {
     owed = Math.max(0, owed - 1)
   }
+
+  return {
+    pay,
+    isEarly: () => early,
+    press(event: KeyboardEvent): void {
+      const { key } = event
+      if (early && key !== 'Dead') refuse('composition')
+      early = false
+      const types = givesText(event)
+      if (types && (event.altKey || !(event.ctrlKey || event.metaKey))) owed = Math.min(owed + 1, OWED_MAX)
+      if (key === 'Dead') dead = 2
+      else if (types || key === 'Process') dead = Math.max(0, dead - 1)
+    },
+    /**
+     * Whether the text is an accented character from the menu of a held key. Browsers differ in the type of its event, and in whether
+     * the choice from the menu is a key press.
+     */
+    accents(text: string, sameLength: boolean): boolean {
+      replaceable = replaceable && sameLength && ACCENTED.test(text) && !COMPOSED.test(text)
+      return replaceable
+    },
+    /** A typed character; a key press must account for it, unless it `accents` another one. */
+    account(text: string, accents: boolean): void {
+      if (accents && owed === 0) return
+      replaceable = owed > 0 && text.length === 1
+      if (owed === 0 || text.length > KEY_TEXT_MAX) refuse('inserted')
+      pay()
+    },
+    /** Composed text. `whole`: an accent with its letter, so the dead key was pressed before. */
+    compose(text: string, whole: boolean): void {
+      if (text.length > KEY_TEXT_MAX || (dead === 0 && (whole || early))) refuse('composition')
+      else if (dead === 0 && text !== '') early = true
+      pay()
+    },
+    reset(): void {
+      early = false
+      replaceable = false
+    },
+  }
+}
+
+/** Watches the inputs for text that was not typed, and reports it to `refuse`. */
+function createTextWatch(refuse: (reason: Unusable) => void) {
+  /** Attached inputs with the last known length of their value. */
+  const lengths = new Map<Input, number>()
+  /** Inputs that were password fields: showing the password does not make it public. */
+  const secrets = new WeakSet<Input>()
+  const balance = createBalance(refuse)
 
   /** Refuses text that changed without an event: a script wrote it. An emptied input is not refused. */
   function lookForScript(input: Input): void {
@@ -362,14 +416,8 @@ function createTextWatch(refuse: (reason: Unusable) => void) {
     },
     remove: (input: Input) => lengths.delete(input),
     onKeyDown(input: Input, event: KeyboardEvent): void {
-      const { key } = event
       lookForScript(input)
-      if (early && key !== 'Dead') refuse('composition')
-      early = false
-      const types = givesText(event)
-      if (types && (event.altKey || !(event.ctrlKey || event.metaKey))) owed = Math.min(owed + 1, OWED_MAX)
-      if (key === 'Dead') dead = 2
-      else if (types || key === 'Process') dead = Math.max(0, dead - 1)
+      balance.press(event)
     },
     onInput(event: Event): void {
       const input = event.currentTarget as Input // only inputs are listened to
@@ -377,17 +425,14 @@ function createTextWatch(refuse: (reason: Unusable) => void) {
       const typed = event instanceof InputEvent && event.isTrusted ? event.inputType : ''
       const text = event instanceof InputEvent ? (event.data ?? '') : ''
       const reason = FOREIGN[typed]
-      // Browsers differ in the type, and in whether the choice from the menu is a key press.
-      const accents = replaceable && input.value.length === known && ACCENTED.test(text) && !COMPOSED.test(text)
-      replaceable = accents
+      const accents = balance.accents(text, input.value.length === known)
       if (reason !== undefined) refuse(reason)
       else if (typed === 'insertReplacementText') {
         if (!accents) refuse(COMPOSED.test(text) ? 'composition' : 'autofilled')
-        pay()
-      } else if (typed === 'insertText') {
-        if (!accents || owed > 0) account(text)
-      } else if (typed === 'insertCompositionText') compose(text, false)
-      else if (typed === 'insertFromComposition') compose(text, true)
+        balance.pay()
+      } else if (typed === 'insertText') balance.account(text, accents)
+      else if (typed === 'insertCompositionText') balance.compose(text, false)
+      else if (typed === 'insertFromComposition') balance.compose(text, true)
       else if (typed === '') {
         // A browser that fills in text sends a trusted event without an input type. A page sends untrusted events.
         if (event.isTrusted && input.value !== '') refuse('autofilled')
@@ -398,10 +443,9 @@ function createTextWatch(refuse: (reason: Unusable) => void) {
     lookForScripts(): void {
       for (const input of lengths.keys()) lookForScript(input)
     },
-    isEarly: () => early,
+    isEarly: balance.isEarly,
     reset(): void {
-      early = false
-      replaceable = false
+      balance.reset()
       for (const input of lengths.keys()) lengths.set(input, input.value.length)
     },
   }

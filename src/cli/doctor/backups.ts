@@ -16,7 +16,7 @@ interface BackupFile {
 /** Checks the newest backup at `path`, a file or a folder. `keyFiles` are the files that hold encryption keys. */
 export function checkBackup(path: string | undefined, maxAgeH: number, keyFiles: readonly string[]): Finding[] {
   if (path === undefined) return [note('No backup was looked at.', 'Name the folder of the backups with --backup.')]
-  let found: Found
+  let found: FoundBackups
   try {
     found = backupsAt(path)
   } catch (error) {
@@ -58,14 +58,14 @@ function keysNextTo(path: string, keyFiles: readonly string[]): Finding[] {
     )
 }
 
-interface Found {
+interface FoundBackups {
   readonly newest: BackupFile | null
   /** Files and folders that are no backup or cannot be read, those whose name ends in `.part` included. */
   readonly others: number
 }
 
 /** A folder may be one backup or hold several. */
-function backupsAt(path: string): Found {
+function backupsAt(path: string): FoundBackups {
   const one = backupAt(path)
   if (one !== null) return { newest: one, others: 0 }
   if (!statSync(path).isDirectory()) return { newest: null, others: 1 }

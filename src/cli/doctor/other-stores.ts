@@ -175,7 +175,7 @@ export function checkOutbox({ waiting, overdueS, channels }: OutboxFacts): Findi
 }
 
 /** A folder, and its name in the finding. */
-interface Place {
+interface NamedFolder {
   readonly name: string
   readonly folder: string
 }
@@ -184,7 +184,7 @@ const FREE_WARNING = 0.15
 const FREE_PROBLEM = 0.05
 
 /** Free space of the file system of a folder; of its nearest existing parent if it does not exist yet. */
-export function checkDisk({ name, folder }: Place): Finding {
+export function checkDisk({ name, folder }: NamedFolder): Finding {
   let at = resolve(folder)
   while (!existsSync(at) && dirname(at) !== at) at = dirname(at)
   try {

@@ -67,7 +67,6 @@ interface ActsNeeds extends ChannelNeeds {
 function Acts({ channel, settings, reload }: ActsNeeds) {
   const [asked, setAsked] = useState<'change' | 'rotate' | 'remove' | null>(null)
   const [fresh, setFresh] = useState<string | null>(null)
-  const [testing, setTesting] = useState(false)
   const name = texts.channels[channel]
   const done = (text: string) => {
     toast(fill(text, { channel: name }))
@@ -79,17 +78,6 @@ function Acts({ channel, settings, reload }: ActsNeeds) {
     if (data.secret !== undefined) setFresh(data.secret)
     done(texts.saved)
   }
-  const test = async () => {
-    setTesting(true)
-    try {
-      type Answer = Data<{ readonly delivered: boolean }> & { readonly message: string }
-      const { data, message } = await call<Answer>('POST', `/alert/${channel}/test`)
-      toast(message, data.delivered ? 'good' : 'bad')
-    } catch (error) {
-      toastError(error)
-    }
-    setTesting(false)
-  }
   return (
     <div class="acts below">
       <button type="button" class="button quiet" onClick={() => setAsked('change')}>
@@ -97,9 +85,7 @@ function Acts({ channel, settings, reload }: ActsNeeds) {
       </button>
       {settings !== null && (
         <>
-          <button type="button" class="button quiet" disabled={testing} onClick={() => void test()}>
-            {texts.test}
-          </button>
+          <TestButton channel={channel} />
           {channel === 'webhook' && (
             <button type="button" class="button quiet" onClick={() => setAsked('rotate')}>
               {texts.rotate}
@@ -133,22 +119,51 @@ function Acts({ channel, settings, reload }: ActsNeeds) {
         />
       )}
       {asked === 'remove' && (
-        <Confirm
-          title={`${texts.remove}: ${name}`}
-          button={texts.remove}
-          danger
-          close={() => setAsked(null)}
-          act={async () => {
-            await call('DELETE', `/alert/${channel}`)
-            done(texts.removed)
-          }}
-        >
-          <p>{texts.removeEffect}</p>
-        </Confirm>
+        <RemoveDialog channel={channel} close={() => setAsked(null)} done={() => done(texts.removed)} />
       )}
     </div>
   )
 }
+
+function TestButton({ channel }: ChannelNeeds) {
+  const [testing, setTesting] = useState(false)
+  const test = async () => {
+    setTesting(true)
+    try {
+      type Delivery = Data<{ readonly delivered: boolean }> & { readonly message: string }
+      const { data, message } = await call<Delivery>('POST', `/alert/${channel}/test`)
+      toast(message, data.delivered ? 'good' : 'bad')
+    } catch (error) {
+      toastError(error)
+    }
+    setTesting(false)
+  }
+  return (
+    <button type="button" class="button quiet" disabled={testing} onClick={() => void test()}>
+      {texts.test}
+    </button>
+  )
+}
+
+interface RemoveNeeds extends ChannelNeeds {
+  readonly close: () => void
+  readonly done: () => void
+}
+
+const RemoveDialog = ({ channel, close, done }: RemoveNeeds) => (
+  <Confirm
+    title={`${texts.remove}: ${texts.channels[channel]}`}
+    button={texts.remove}
+    danger
+    close={close}
+    act={async () => {
+      await call('DELETE', `/alert/${channel}`)
+      done()
+    }}
+  >
+    <p>{texts.removeEffect}</p>
+  </Confirm>
+)
 
 interface ChangeNeeds extends ChannelNeeds {
   readonly settings: Settings | null

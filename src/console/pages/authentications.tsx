@@ -12,7 +12,7 @@ import { type Column, getRows, skipNow, Table } from '../parts/table.js'
 import { Time } from '../parts/time.js'
 import { TwoLines } from '../parts/two-lines.js'
 import { rangeNow, windowOf } from '../range.js'
-import { href, hrefWith, navigate, place } from '../router.js'
+import { href, hrefWith, navigate, viewAddress } from '../router.js'
 import { fill, t } from '../texts.js'
 
 const texts = t.authentications
@@ -21,13 +21,13 @@ const LIVE_MS = 3_000
 
 /** A moment of the address; null if it has none that is valid. */
 function momentNow(name: string): string | null {
-  const text = place.value.query.get(name)
+  const text = viewAddress.value.query.get(name)
   return text === null || Number.isNaN(Date.parse(text)) ? null : text
 }
 
 /** The list of sign-ins. Every filter is in the address, so a figure of another page leads to its list. */
 export function Authentications() {
-  const { query } = place.value
+  const { query } = viewAddress.value
   const [from, to, user] = [momentNow('from'), momentNow('to'), filterNow('user')]
   const [outcome, method, reason] = [filterNow('outcome'), filterNow('method'), filterNow('reason')]
   const [range, skip, application] = [rangeNow(), skipNow(), filterNow('application')]

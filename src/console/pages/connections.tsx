@@ -91,17 +91,17 @@ export function Hours({ userRef }: OfUser) {
   )
 }
 
-interface Place {
+interface CityCount {
   readonly country: string | null
   readonly city: string | null
   readonly n: number
 }
-const placeName = ({ city, country }: Place): string => [city, country].filter(Boolean).join(', ') || texts.unnamed
+const cityName = ({ city, country }: CityCount): string => [city, country].filter(Boolean).join(', ') || texts.unnamed
 
 /** The places of sign-ins, most first. */
 export function Places({ userRef }: OfUser) {
   const loaded = useWindow((date_from, signal) =>
-    get<List<Place>>('/aggregations/geolocation', { date_from, user_ref: userRef }, signal),
+    get<List<CityCount>>('/aggregations/geolocation', { date_from, user_ref: userRef }, signal),
   )
   return (
     <Card title={texts.places}>
@@ -109,7 +109,7 @@ export function Places({ userRef }: OfUser) {
         {({ data }) => (
           <Bars
             label={texts.places}
-            bars={merged(data.map((one) => ({ name: placeName(one), n: one.n })))}
+            bars={merged(data.map((one) => ({ name: cityName(one), n: one.n })))}
             empty={texts.noPlaces}
           />
         )}

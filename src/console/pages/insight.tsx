@@ -87,28 +87,7 @@ function Confidence() {
               <details>
                 <summary>{t.chart.table}</summary>
                 <Wide label={texts.confidence}>
-                  <table class="figures">
-                    <thead>
-                      <tr>
-                        <th scope="col">{texts.confidenceOf}</th>
-                        {OUTCOMES.map(([outcome]) => (
-                          <th key={outcome} scope="col">
-                            {t.outcome[outcome]}
-                          </th>
-                        ))}
-                      </tr>
-                    </thead>
-                    <tbody>
-                      {bins.map((bin) => (
-                        <tr key={bin.from}>
-                          <th scope="row">{fill(texts.percents, { from: percent(bin.from), to: percent(bin.to) })}</th>
-                          {OUTCOMES.map(([outcome, field]) => (
-                            <td key={outcome}>{count(bin[field])}</td>
-                          ))}
-                        </tr>
-                      ))}
-                    </tbody>
-                  </table>
+                  <ConfidenceTable bins={bins} />
                 </Wide>
               </details>
             </>
@@ -118,6 +97,31 @@ function Confidence() {
     </Card>
   )
 }
+
+const ConfidenceTable = ({ bins }: { readonly bins: readonly Bin[] }) => (
+  <table class="figures">
+    <thead>
+      <tr>
+        <th scope="col">{texts.confidenceOf}</th>
+        {OUTCOMES.map(([outcome]) => (
+          <th key={outcome} scope="col">
+            {t.outcome[outcome]}
+          </th>
+        ))}
+      </tr>
+    </thead>
+    <tbody>
+      {bins.map((bin) => (
+        <tr key={bin.from}>
+          <th scope="row">{fill(texts.percents, { from: percent(bin.from), to: percent(bin.to) })}</th>
+          {OUTCOMES.map(([outcome, field]) => (
+            <td key={outcome}>{count(bin[field])}</td>
+          ))}
+        </tr>
+      ))}
+    </tbody>
+  </table>
+)
 
 function Applications() {
   const loaded = useWindow((date_from, signal) =>

@@ -8,7 +8,7 @@ import { deleteMadeUp, fillWithMadeUp, type Progress } from '../made-up.js'
 import type { Organization } from '../organization.js'
 import { Card } from '../parts/page.js'
 import { toast, toastError } from '../parts/toasts.js'
-import { place } from '../router.js'
+import { viewAddress } from '../router.js'
 import { access } from '../session.js'
 import { fill, t } from '../texts.js'
 
@@ -23,7 +23,7 @@ export const madeUpRounds = signal(0)
 const useTrial = () =>
   useLoad(
     async (signal) => (await get<Data<Organization>>('/organization', {}, signal)).data,
-    [place.value.path, madeUpRounds.value],
+    [viewAddress.value.path, madeUpRounds.value],
   )
 
 /** Fills or deletes, with its progress; null while nothing runs. */

@@ -14,7 +14,7 @@ import { type Column, getRows, skipNow, Table } from '../parts/table.js'
 import { Tabs } from '../parts/tabs.js'
 import { Time } from '../parts/time.js'
 import { toast } from '../parts/toasts.js'
-import { href, place } from '../router.js'
+import { href, viewAddress } from '../router.js'
 import { access } from '../session.js'
 import { fill, t } from '../texts.js'
 
@@ -87,7 +87,7 @@ function rateOf(rate: Settings['key_rate']): string {
 }
 
 function Keys() {
-  const [skip, all] = [skipNow(), place.value.query.get('view') === 'all']
+  const [skip, all] = [skipNow(), viewAddress.value.query.get('view') === 'all']
   const [issuing, setIssuing] = useState(false)
   const [revoking, setRevoking] = useState<ApiKey | null>(null)
   const loaded = useLoad((signal) => getRows<ApiKey>('/keys', { live: String(!all) }, signal), [skip, all])

@@ -8,7 +8,7 @@ import { type Column, Table } from '../parts/table.js'
 import { Tabs } from '../parts/tabs.js'
 import { Time } from '../parts/time.js'
 import type { Policies as Answer, Policy } from '../policies.js'
-import { href, place } from '../router.js'
+import { href, viewAddress } from '../router.js'
 import { access } from '../session.js'
 import { t } from '../texts.js'
 
@@ -45,7 +45,7 @@ const COLUMNS: readonly Column<Policy>[] = [
 
 /** All policies; an organization has few, so the API does not page them. */
 export function Policies() {
-  const archived = place.value.query.get('view') === 'archived'
+  const archived = viewAddress.value.query.get('view') === 'archived'
   const loaded = useLoad(
     async (signal) => ({ ...(await get<Answer>('/policies', { archived: String(archived) }, signal)), skip: 0 }),
     [archived],

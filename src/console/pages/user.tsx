@@ -14,7 +14,7 @@ import { Tabs } from '../parts/tabs.js'
 import { Time } from '../parts/time.js'
 import { Wide } from '../parts/wide.js'
 import { rangeNow, windowOf } from '../range.js'
-import { href, hrefWith, place } from '../router.js'
+import { href, hrefWith, viewAddress } from '../router.js'
 import { fill, t } from '../texts.js'
 import type { ActionEntry, FullUser, LogEntry, Member } from '../users.js'
 import { Devices, Hours, Places } from './connections.js'
@@ -207,7 +207,7 @@ function SignIns({ userRef }: { readonly userRef: string }) {
 
 /** The timeline of sign-ins and actions, or the actions alone with their origin. */
 function History({ userRef }: { readonly userRef: string }) {
-  const actions = place.value.query.get('view') === 'actions'
+  const actions = viewAddress.value.query.get('view') === 'actions'
   const Rows = actions ? Actions : Timeline
   return (
     <>

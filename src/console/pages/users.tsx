@@ -14,14 +14,14 @@ import { Tabs } from '../parts/tabs.js'
 import { Time } from '../parts/time.js'
 import { TwoLines } from '../parts/two-lines.js'
 import { rangeNow, windowOf } from '../range.js'
-import { href, place } from '../router.js'
+import { href, viewAddress } from '../router.js'
 import { fill, t } from '../texts.js'
 import type { LockedMember, User, UserStatistics } from '../users.js'
 
 const texts = t.users
 const VIEWS = ['all', 'activity', 'locked'] as const
 type View = (typeof VIEWS)[number]
-const viewNow = (): View => VIEWS.find((view) => view === place.value.query.get('view')) ?? 'all'
+const viewNow = (): View => VIEWS.find((view) => view === viewAddress.value.query.get('view')) ?? 'all'
 
 export function Users() {
   const view = viewNow()

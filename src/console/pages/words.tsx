@@ -10,7 +10,7 @@ import { Empty, Show } from '../parts/states.js'
 import { type Column, pageOf, Table } from '../parts/table.js'
 import { Tabs } from '../parts/tabs.js'
 import { toast, toastError } from '../parts/toasts.js'
-import { hrefWith, place } from '../router.js'
+import { hrefWith, viewAddress } from '../router.js'
 import { access } from '../session.js'
 import { fill, t } from '../texts.js'
 
@@ -63,7 +63,7 @@ function Editor() {
   return (
     <Show of={loaded}>
       {({ languages, settings }) => {
-        const asked = place.value.query.get('language') ?? settings.default_language
+        const asked = viewAddress.value.query.get('language') ?? settings.default_language
         const current = languages.find(({ language }) => language === asked) ?? languages[0]
         return (
           <>
@@ -146,9 +146,9 @@ function WordList({ language: { language, nOwn, nCore, nEnabled }, changed }: Wo
       const { words } = await core<{ readonly words: readonly Word[] }>('GET', '/typing-words', { query, signal })
       return pageOf(words.filter(({ word }) => part === null || word.includes(part.toLowerCase())))
     },
-    [language, kind, state, part, place.value.query.get('skip')],
+    [language, kind, state, part, viewAddress.value.query.get('skip')],
   )
-  const act = async (method: string, body: object, done: string) => {
+  const act: Act = async (method, body, done) => {
     try {
       await core(method, '/typing-words', { body })
       toast(done)
@@ -158,41 +158,6 @@ function WordList({ language: { language, nOwn, nCore, nEnabled }, changed }: Wo
     loaded.reload()
     changed()
   }
-  const columns: readonly Column<Word>[] = [
-    { name: texts.word, show: ({ word }) => word },
-    { name: texts.origin, show: (word) => texts.kinds[word.core ? 'core' : 'own'] },
-    {
-      name: texts.state,
-      show: ({ enabled }) => (
-        <Badge tone={enabled ? 'good' : 'plain'}>{enabled ? texts.states.enabled : texts.states.disabled}</Badge>
-      ),
-    },
-    {
-      name: texts.change,
-      show: ({ id, word, core: shipped, enabled }) => (
-        <span class="acts">
-          <button
-            type="button"
-            class="button quiet"
-            onClick={() =>
-              void act('PATCH', { id, enabled: !enabled }, fill(enabled ? texts.disabled : texts.enabled, { word }))
-            }
-          >
-            {enabled ? texts.disable : texts.enable}
-          </button>
-          {!shipped && (
-            <button
-              type="button"
-              class="button quiet"
-              onClick={() => void act('DELETE', { id }, fill(texts.removed, { word }))}
-            >
-              {texts.remove}
-            </button>
-          )}
-        </span>
-      ),
-    },
-  ]
   return (
     <>
       <Add add={(word) => act('POST', { word, language }, fill(texts.added, { word }))} />
@@ -208,7 +173,7 @@ function WordList({ language: { language, nOwn, nCore, nEnabled }, changed }: Wo
         <Table
           label={texts.title}
           of={loaded}
-          columns={columns}
+          columns={columnsOf(act)}
           idOf={({ id }) => id}
           empty={<Empty title={texts.none} />}
         />
@@ -216,6 +181,45 @@ function WordList({ language: { language, nOwn, nCore, nEnabled }, changed }: Wo
     </>
   )
 }
+
+/** Changes a word, and shows `done`. */
+type Act = (method: string, body: object, done: string) => Promise<void>
+
+const columnsOf = (act: Act): readonly Column<Word>[] => [
+  { name: texts.word, show: ({ word }) => word },
+  { name: texts.origin, show: (word) => texts.kinds[word.core ? 'core' : 'own'] },
+  {
+    name: texts.state,
+    show: ({ enabled }) => (
+      <Badge tone={enabled ? 'good' : 'plain'}>{enabled ? texts.states.enabled : texts.states.disabled}</Badge>
+    ),
+  },
+  {
+    name: texts.change,
+    show: ({ id, word, core: shipped, enabled }) => (
+      <span class="acts">
+        <button
+          type="button"
+          class="button quiet"
+          onClick={() =>
+            void act('PATCH', { id, enabled: !enabled }, fill(enabled ? texts.disabled : texts.enabled, { word }))
+          }
+        >
+          {enabled ? texts.disable : texts.enable}
+        </button>
+        {!shipped && (
+          <button
+            type="button"
+            class="button quiet"
+            onClick={() => void act('DELETE', { id }, fill(texts.removed, { word }))}
+          >
+            {texts.remove}
+          </button>
+        )}
+      </span>
+    ),
+  },
+]
 
 /** The rule of the API for a word, before it has a canonical form. */
 const WORD = /^\p{Script=Latin}(?:['’-]?[\p{Script=Latin}\d]){1,23}$/u

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks'
 import { withoutMarks } from '../browser.js'
-import { hrefWith, navigate, place } from '../router.js'
+import { hrefWith, navigate, viewAddress } from '../router.js'
 import { fill, t } from '../texts.js'
 
 /** Between the last key press and the search. */
@@ -13,7 +13,7 @@ interface FilterNeeds {
 }
 
 /** The text that the address filters by; null: none. */
-export const filterNow = (name: string): string | null => place.value.query.get(name) || null
+export const filterNow = (name: string): string | null => viewAddress.value.query.get(name) || null
 
 /** A field for a text to filter by, which it keeps in the address. */
 export function Filter({ name, label }: FilterNeeds) {

@@ -58,38 +58,48 @@ export function OutcomeChart({ label, points, bucket, open }: OutcomeChartNeeds)
       <Chart label={label} height={240} data={data} options={optionsOf} />
       <details>
         <summary>{t.chart.table}</summary>
-        <div class="scroll">
-          <table class="figures">
-            <thead>
-              <tr>
-                <th scope="col">{t.chart.time}</th>
-                <th scope="col">{t.chart.total}</th>
-                {OUTCOMES.map((outcome) => (
-                  <th scope="col" key={outcome}>
-                    {t.outcome[outcome]}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {points.map((point, i) => (
-                <tr key={point.date}>
-                  <th scope="row">
-                    <Link id={rowId(i)} to={listOf(i)}>
-                      {bucketTitle(point.date, bucket)}
-                    </Link>
-                  </th>
-                  <td>{count(point.n)}</td>
-                  {OUTCOMES.map((outcome) => (
-                    <td key={outcome}>{count(of(point)[outcome])}</td>
-                  ))}
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <OutcomeTable points={points} bucket={bucket} listOf={listOf} />
       </details>
     </figure>
+  )
+}
+
+interface TableNeeds extends Pick<OutcomeChartNeeds, 'points' | 'bucket'> {
+  readonly listOf: (i: number) => string
+}
+
+function OutcomeTable({ points, bucket, listOf }: TableNeeds) {
+  return (
+    <div class="scroll">
+      <table class="figures">
+        <thead>
+          <tr>
+            <th scope="col">{t.chart.time}</th>
+            <th scope="col">{t.chart.total}</th>
+            {OUTCOMES.map((outcome) => (
+              <th scope="col" key={outcome}>
+                {t.outcome[outcome]}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {points.map((point, i) => (
+            <tr key={point.date}>
+              <th scope="row">
+                <Link id={rowId(i)} to={listOf(i)}>
+                  {bucketTitle(point.date, bucket)}
+                </Link>
+              </th>
+              <td>{count(point.n)}</td>
+              {OUTCOMES.map((outcome) => (
+                <td key={outcome}>{count(of(point)[outcome])}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   )
 }
 

@@ -79,21 +79,7 @@ export function Search() {
       <span class="shortcut" aria-hidden="true">
         /
       </span>
-      <div id="found" role="listbox" aria-label={t.search.label} hidden={!open || entries.length === 0}>
-        {entries.map(({ name, to }, i) => (
-          <div
-            key={to}
-            id={`found-${i}`}
-            role="option"
-            tabIndex={-1}
-            aria-selected={i === chosen}
-            translate={false}
-            onMouseDown={() => go(to)}
-          >
-            {name}
-          </div>
-        ))}
-      </div>
+      <Entries entries={open ? entries : []} chosen={chosen} go={go} />
       {open && entries.length === 0 && (
         <p class="nothing" role="status">
           {t.search.none}
@@ -102,6 +88,30 @@ export function Search() {
     </search>
   )
 }
+
+interface EntriesNeeds {
+  readonly entries: readonly { readonly name: string; readonly to: string }[]
+  readonly chosen: number
+  readonly go: (to: string) => void
+}
+
+const Entries = ({ entries, chosen, go }: EntriesNeeds) => (
+  <div id="found" role="listbox" aria-label={t.search.label} hidden={entries.length === 0}>
+    {entries.map(({ name, to }, i) => (
+      <div
+        key={to}
+        id={`found-${i}`}
+        role="option"
+        tabIndex={-1}
+        aria-selected={i === chosen}
+        translate={false}
+        onMouseDown={() => go(to)}
+      >
+        {name}
+      </div>
+    ))}
+  </div>
+)
 
 const moreOf = (text: string, { count: n, data }: List<string>) =>
   n > data.length ? [{ name: fill(t.search.more, { n: count(n) }), to: href('users', { filter: text }) }] : []

@@ -64,15 +64,15 @@ function useCountdown(error: ApiError, again: () => void): number | null {
   useEffect(() => {
     if (error.retryAfterS === null) return setLeft(null)
     const end = Date.now() + error.retryAfterS * 1000
-    const look = () => {
+    const tick = () => {
       const rest = Math.ceil((end - Date.now()) / 1000)
       setLeft(Math.max(0, rest))
       if (rest > 0) return
       clearInterval(timer)
       again()
     }
-    const timer = setInterval(look, 500)
-    look()
+    const timer = setInterval(tick, 500)
+    tick()
     return () => clearInterval(timer)
   }, [error])
   return left

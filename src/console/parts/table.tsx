@@ -3,7 +3,7 @@ import type { List } from '../answers.js'
 import { get, type Query } from '../api.js'
 import { count } from '../format.js'
 import type { Loaded } from '../load.js'
-import { hrefWith, navigate, place } from '../router.js'
+import { hrefWith, navigate, viewAddress } from '../router.js'
 import { fill, t } from '../texts.js'
 import { Exact } from './exact.js'
 import { Link } from './link.js'
@@ -14,7 +14,7 @@ import { Wide } from './wide.js'
 const PAGE = 25
 
 /** Number of rows before this page, from the address. */
-export const skipNow = (): number => Math.max(0, Math.trunc(Number(place.value.query.get('skip'))) || 0)
+export const skipNow = (): number => Math.max(0, Math.trunc(Number(viewAddress.value.query.get('skip'))) || 0)
 
 /** One page of a list, and the number of rows before it. */
 export interface Rows<T> extends List<T> {
@@ -55,7 +55,7 @@ interface Order {
 
 /** The order that the address names; `by` in descending order unless given. */
 export function orderNow(columns: readonly Column<never>[], by: string): Order {
-  const { query } = place.value
+  const { query } = viewAddress.value
   const named = columns.find(({ sort }) => sort !== undefined && sort === query.get('sort'))?.sort
   return { by: named ?? by, order: query.get('order') === 'asc' ? 'asc' : 'desc' }
 }

@@ -8,23 +8,23 @@ import { parseJson } from './json-body.js'
  * if the rest and the field both are. Refuses with `validation-failed` and `body-too-large`.
  */
 export function parseJsonAroundBytes(bytes: Uint8Array, field: string, aroundBytesMax: number): unknown {
-  const place = placeOf(bytes, field)
-  const around = place === null ? bytes : withNull(bytes, place)
+  const span = spanOf(bytes, field)
+  const around = span === null ? bytes : withNull(bytes, span)
   if (around.length > aroundBytesMax) {
     throw new Refusal('body-too-large', `the body without ${field} must be at most ${aroundBytesMax} bytes`)
   }
   const value = parseJson(around)
-  if (place === null || typeof value !== 'object') return value
-  return { ...value, [field]: bytes.slice(place.start, place.end) }
+  if (span === null || typeof value !== 'object') return value
+  return { ...value, [field]: bytes.slice(span.start, span.end) }
 }
 
 /** The raw bytes of one field of the outermost level; null without such a field. Refuses a field given twice. */
 export function fieldIn(bytes: Uint8Array, field: string): Uint8Array | null {
-  const place = placeOf(bytes, field)
-  return place === null ? null : bytes.subarray(place.start, place.end)
+  const span = spanOf(bytes, field)
+  return span === null ? null : bytes.subarray(span.start, span.end)
 }
 
-interface Place {
+interface Span {
   readonly start: number
   readonly end: number
 }
@@ -32,32 +32,32 @@ interface Place {
 const [quote, backslash, colon, comma] = [0x22, 0x5c, 0x3a, 0x2c]
 const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d]
 
-const withNull = (bytes: Uint8Array, { start, end }: Place) =>
+const withNull = (bytes: Uint8Array, { start, end }: Span) =>
   Buffer.concat([bytes.subarray(0, start), Buffer.from('null'), bytes.subarray(end)])
 
 /**
  * The position of the field's value. Null without such a field, and if the bytes stop being JSON before it: the parse of the
  * whole then fails. Refuses a second field of the name, so that no two readers pick different ones.
  */
-function placeOf(bytes: Uint8Array, field: string): Place | null {
-  let place: Place | null = null
+function spanOf(bytes: Uint8Array, field: string): Span | null {
+  let span: Span | null = null
   let at = afterSpace(bytes, 0)
   if (bytes[at] !== openBrace) return null
   do {
     const keyStart = afterSpace(bytes, at + 1)
-    if (bytes[keyStart] !== quote) return place
+    if (bytes[keyStart] !== quote) return span
     const keyEnd = afterString(bytes, keyStart)
     at = afterSpace(bytes, keyEnd)
-    if (bytes[at] !== colon) return place
+    if (bytes[at] !== colon) return span
     const start = afterSpace(bytes, at + 1)
     const end = afterValue(bytes, start)
     if (names(bytes.subarray(keyStart, keyEnd), field)) {
-      if (place !== null) throw new Refusal('validation-failed', `${field}: given more than once`)
-      place = { start, end }
+      if (span !== null) throw new Refusal('validation-failed', `${field}: given more than once`)
+      span = { start, end }
     }
     at = afterSpace(bytes, end)
   } while (bytes[at] === comma)
-  return place
+  return span
 }
 
 /** Whether this key is the field's name, with escapes decoded. */

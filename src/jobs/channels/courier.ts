@@ -9,7 +9,7 @@ export const createCourier =
   (needs: WebhookNeeds): Courier =>
   (settings, secret, message) => {
     if (settings.channel === 'email') return sendEmail(needs, settings, secret, message)
-    if (settings.channel === 'sms') return sendSms(needs, settings, secret, message, Date.now())
-    if (settings.channel === 'webhook') return sendWebhook(needs, settings, secret, message, Date.now())
+    if (settings.channel === 'sms') return sendSms(needs, settings, secret, { ...message, now: Date.now() })
+    if (settings.channel === 'webhook') return sendWebhook(needs, settings, secret, { ...message, now: Date.now() })
     return sendSyslog(needs, settings, message)
   }

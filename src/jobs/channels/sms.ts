@@ -14,10 +14,9 @@ export async function sendSms(
   needs: ConnectNeeds,
   settings: SmsSettings,
   secret: string | null,
-  message: Message,
-  now: number,
+  message: Message & { readonly now: number },
 ): Promise<DeliveryOutcome> {
-  const { id, event } = message
+  const { id, event, now } = message
   const body = JSON.stringify({
     id,
     kind: message.test === null ? event.kind : 'test',

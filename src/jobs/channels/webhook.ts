@@ -16,10 +16,9 @@ export async function sendWebhook(
   needs: WebhookNeeds,
   settings: WebhookSettings,
   secrets: string | null,
-  message: Message,
-  now: number,
+  message: Message & { readonly now: number },
 ): Promise<DeliveryOutcome> {
-  const { id, organizationId, event, test } = message
+  const { id, organizationId, event, test, now } = message
   const { userRef, memberRef } = event
   const body = JSON.stringify({
     type: test === null ? webhookType(event.kind) : 'test',

@@ -7,7 +7,7 @@ export const writtenName = (text: string): string => clipped(withoutMarks(text.n
 const NAME_MAX = 256
 
 /** A person of the directory. */
-export interface Person {
+export interface DirectoryPerson {
   /** Normalized: names the person's account. */
   readonly userRef: string
   /** Null: the directory has none, or one that is not valid. */
@@ -20,6 +20,6 @@ export interface Person {
 /** The people who may sign in. */
 export interface PeopleDirectory {
   /** Null if the directory does not have exactly one such person. Throws if it cannot be reached. */
-  find(name: string): Promise<Person | null>
+  find(name: string): Promise<DirectoryPerson | null>
   close(): Promise<void>
 }

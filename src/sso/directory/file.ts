@@ -4,7 +4,7 @@ import { ExpectedFault } from '../../base/expected-fault.js'
 import { check, sentenceOf } from '../../base/validation.js'
 import { USER_REF_RULE } from '../../domain/user-ref.js'
 import { strict } from '../settings.js'
-import { type PeopleDirectory, type Person, writtenName } from './directory.js'
+import { type DirectoryPerson, type PeopleDirectory, writtenName } from './directory.js'
 import { personOf } from './person-of.js'
 
 const Entry = strict({
@@ -18,7 +18,7 @@ const Entry = strict({
 /** The content of a directory file. */
 interface DirectoryFile {
   readonly mtimeMs: number
-  readonly people: ReadonlyMap<string, Person>
+  readonly people: ReadonlyMap<string, DirectoryPerson>
   /** The entries that were left out or are incomplete, in one sentence; null: none. */
   readonly faults: string | null
 }
@@ -79,10 +79,13 @@ interface Listed {
   readonly key: string
   /** Before normalization. */
   readonly written: string
-  readonly person: Person
+  readonly person: DirectoryPerson
 }
 
-function peopleOf(given: readonly unknown[]): { people: ReadonlyMap<string, Person>; faults: readonly string[] } {
+function peopleOf(given: readonly unknown[]): {
+  people: ReadonlyMap<string, DirectoryPerson>
+  faults: readonly string[]
+} {
   const faults: string[] = []
   const listed = given.flatMap((one, at): Listed[] => {
     const named = (one as { name?: unknown } | null)?.name

@@ -1,6 +1,6 @@
 import { Mailbox } from '../../domain/alert-channels.js'
 import { normalizeUserRef } from '../../domain/user-ref.js'
-import type { Person } from './directory.js'
+import type { DirectoryPerson } from './directory.js'
 
 /** Fields of an entry as a directory gives them. */
 interface Entry {
@@ -11,7 +11,7 @@ interface Entry {
 }
 
 /** The person of an entry; null if it has no usable reference. An invalid e-mail address counts as none. */
-export function personOf({ userRef, email, displayName, language }: Entry): Person | null {
+export function personOf({ userRef, email, displayName, language }: Entry): DirectoryPerson | null {
   const reference = typeof userRef === 'string' ? normalizeUserRef(userRef) : null
   if (reference === null) return null
   return {

@@ -23,25 +23,25 @@ export function keyFile(folder: string): KeyRing {
   const file = join(folder, 'encryption.key')
   if (!existsSync(file)) makeFirst(file)
   let known = read(file)
-  const look = () => {
+  const readAgain = () => {
     known = read(file)
     return known
   }
   const among = (keys: readonly EncryptionKey[], id: string) => keys.find((key) => key.id === id) ?? null
   return {
     place: file,
-    present: () => look()[0],
-    held: look,
-    find: (id) => among(known, id) ?? among(look(), id),
+    present: () => readAgain()[0],
+    held: readAgain,
+    find: (id) => among(known, id) ?? among(readAgain(), id),
     change: {
       begin() {
-        const keys = look()
+        const keys = readAgain()
         if (keys.length > 1) return 'resumed'
         replace(file, [encryptionKey(randomBytes(32)), ...keys])
         return 'begun'
       },
       end(inUse) {
-        const [present, ...others] = look()
+        const [present, ...others] = readAgain()
         const dropped = others.filter(({ id }) => !inUse.has(id))
         if (dropped.length > 0) replace(file, [present, ...others.filter(({ id }) => inUse.has(id))])
         return dropped.map(({ id }) => id)

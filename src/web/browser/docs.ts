@@ -138,13 +138,7 @@ function formOf(method: string, path: string, operation: Operation): HTMLElement
   form.addEventListener('input', showCurl)
   form.addEventListener('focusin', showCurl)
   copy.addEventListener('click', async () => {
-    // A page over plain http has no clipboard.
-    const copied = await (navigator.clipboard?.writeText(curlOf(call())) ?? Promise.reject()).then(
-      () => true,
-      () => false,
-    )
-    if (!copied) getSelection()?.selectAllChildren(curl)
-    copy.textContent = copied ? 'Copied' : 'Selected, to copy'
+    copy.textContent = (await copied(curlOf(call()), curl)) ? 'Copied' : 'Selected, to copy'
   })
   form.addEventListener('submit', async (event) => {
     event.preventDefault()
@@ -165,6 +159,16 @@ function formOf(method: string, path: string, operation: Operation): HTMLElement
   })
   showCurl()
   return make('details', { className: 'send' }, make('summary', { textContent: 'Send a call' }), form, status, answer)
+}
+
+/** Copies a text. False: a page over plain http has no clipboard, so the element that shows the text is selected. */
+async function copied(text: string, shownIn: HTMLElement): Promise<boolean> {
+  const done = await (navigator.clipboard?.writeText(text) ?? Promise.reject()).then(
+    () => true,
+    () => false,
+  )
+  if (!done) getSelection()?.selectAllChildren(shownIn)
+  return done
 }
 
 async function sendCall({ method, path, headers, body }: Call): Promise<{ line: string; parts: Node[] }> {

@@ -15,7 +15,7 @@ import type { Designation, Presented } from '../../../src/flows/session/person.j
 import type { Scoring } from '../../../src/scoring/scoring.js'
 import type { KnownPattern } from '../../../src/storage/authentication.js'
 import { person } from '../../../src/typist/made-up-person.js'
-import type { Stores } from '../../../src/wiring/open-stores.js'
+import type { Stores } from '../../../src/wiring/stores.js'
 import { text } from '../../harness/enrolled.js'
 import { mark } from '../../harness/fixtures.js'
 import { HINTS, startFlows } from '../real-flows.js'

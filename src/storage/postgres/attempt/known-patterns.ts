@@ -26,7 +26,7 @@ export const resembling =
   (database: Database): AuthenticationStore['resembling'] =>
   (organizationId, memberId, mark, { now, most }) =>
     database.keyed(organizationId, async (sql) => {
-      const marks = await marksLike(sql, memberId, mark, now, most)
+      const marks = await marksLike(sql, memberId, mark, { since: new Date(now - REPLAY_MEMORY_DAYS * DAY_MS), most })
       // If this very typing is known, no comparison is needed.
       const isKnown = marks.some(({ exact }) => Buffer.compare(exact, mark.exact) === 0)
       const samples = new Map((await samplesOf(sql, organizationId, isKnown ? [] : marks)).map((row) => [row.id, row]))
@@ -41,11 +41,14 @@ export const resembling =
       )
     })
 
-const marksLike = (sql: Transaction, ownerId: string, { exact, bands }: ReplayMark, now: number, most: number) => sql<
-  MarkRow[]
->`
+const marksLike = (
+  sql: Transaction,
+  ownerId: string,
+  { exact, bands }: ReplayMark,
+  { since, most }: { readonly since: Date; readonly most: number },
+) => sql<MarkRow[]>`
   select exact, pattern_id, generation, member_id, bands_shared from keystride.own_marks_like(
-    ${exact}, ${bigintArray(bands)}, ${ownerId}, ${new Date(now - REPLAY_MEMORY_DAYS * DAY_MS)}, ${most})`
+    ${exact}, ${bigintArray(bands)}, ${ownerId}, ${since}, ${most})`
 
 /** A tested pattern may have become a reference of a later generation; the reference is sealed for that generation. */
 async function samplesOf(sql: Transaction, organizationId: string, marks: readonly MarkRow[]): Promise<SampleRow[]> {

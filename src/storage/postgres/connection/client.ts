@@ -1,7 +1,7 @@
 import postgres from 'postgres'
 import { logAtIntervals } from '../../../base/log-at-intervals.js'
 import { Refusal } from '../../../domain/refusal.js'
-import { type CallOptions, createCircuitBreaker, type DatabaseCall } from './circuit-breaker.js'
+import { type CallOptions, createCallQueue, type DatabaseCall } from './call-queue.js'
 import { type Connections, openConnections } from './connections.js'
 import { asRefusal, codeOf, DISK_FULL, isBroken, isLost, isTransient, READ_ONLY } from './errors.js'
 import { createPing } from './ping.js'
@@ -73,7 +73,7 @@ const SYSTEM_PATIENCE_MS = 3000
 
 /**
  * Connects lazily and reconnects by itself. Nothing is set outside a transaction, so that PgBouncer may give each
- * transaction another connection. The circuit breaker decides how long work waits and when it is refused.
+ * transaction another connection. The call queue decides how long work waits and when it is refused.
  */
 export function connectPostgres(options: PostgresOptions): Database {
   const { run, probe, server, close } = createRunner(options)
@@ -108,17 +108,17 @@ export function connectPostgres(options: PostgresOptions): Database {
 }
 
 interface Runner extends Pick<Database, 'server' | 'close'> {
-  /** Runs work on a free connection, through the circuit breaker. */
+  /** Runs work on a free connection, through the call queue. */
   run<T>(work: (sql: Sql, call: DatabaseCall) => Promise<T>, options?: CallOptions): Promise<T>
   probe: Database['ping']
 }
 
-/** Pool, circuit breaker and recovery: finds a new primary, replaces broken pools, ends stalled connections. */
+/** Pool, call queue and recovery: finds a new primary, replaces broken pools, ends stalled connections. */
 function createRunner(options: PostgresOptions): Runner {
   const { url, primary, max, log = () => {}, patience = 1 } = options
   const servers = serversOf(url)
-  const writer = followWriter(servers, primary ?? servers[0] ?? url, log, () => breaker.replace(breaker.current()))
-  const breaker = createCircuitBreaker<Connections>({
+  const writer = followWriter(servers, primary ?? servers[0] ?? url, log, () => queue.replace(queue.current()))
+  const queue = createCallQueue<Connections>({
     width: max - 1,
     open: () => {
       // One server for the whole pool, even if another one takes the writes before the last connection is opened.
@@ -134,11 +134,11 @@ function createRunner(options: PostgresOptions): Runner {
   const logError = logAtIntervals(log)
 
   function enter<T>(work: (sql: Sql, call: DatabaseCall) => Promise<T>, options?: CallOptions): Promise<T> {
-    return breaker.run(async (connections, call) => {
+    return queue.run(async (connections, call) => {
       try {
         return await connections.use((sql) => work(sql, call))
       } catch (error) {
-        if (isBroken(error)) breaker.replace(connections)
+        if (isBroken(error)) queue.replace(connections)
         if (codeOf(error) === DISK_FULL) noteFullDisk()
         if (isLost(error) || codeOf(error) === READ_ONLY) void writer.seek()
         if (isTransient(error)) logError(`postgres: ${(error as Error).message} (SQLSTATE ${codeOf(error)})`)
@@ -156,7 +156,7 @@ function createRunner(options: PostgresOptions): Runner {
     try {
       return await enter(work, options)
     } catch (error) {
-      if (error instanceof Refusal && error.kind === 'degraded') void stalled.look()
+      if (error instanceof Refusal && error.kind === 'degraded') void stalled.start()
       throw error
     }
   }
@@ -177,8 +177,8 @@ function createRunner(options: PostgresOptions): Runner {
     close: () => {
       writer.stop()
       stalled.stop()
-      breaker.stop()
-      return breaker.current().end({ timeout: CLOSE_TIMEOUT_S * patience })
+      queue.stop()
+      return queue.current().end({ timeout: CLOSE_TIMEOUT_S * patience })
     },
   }
 }

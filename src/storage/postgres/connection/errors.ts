@@ -1,4 +1,4 @@
-import { degraded } from './circuit-breaker.js'
+import { Refusal } from '../../../domain/refusal.js'
 
 export const DISK_FULL = '53100'
 export const FORBIDDEN = '42501'
@@ -42,3 +42,6 @@ export function asRefusal(error: unknown): unknown {
   if (isLost(error)) return degraded('the database is not reachable', error)
   return isTransient(error) ? degraded('the database is not ready', error) : error
 }
+
+export const degraded = (why: string, cause?: unknown) =>
+  new Refusal('degraded', `try again later: ${why}`, undefined, cause)

@@ -1,6 +1,6 @@
 import type postgres from 'postgres'
-import { type DatabaseCall, degraded } from './circuit-breaker.js'
-import { codeOf, FORBIDDEN } from './errors.js'
+import type { DatabaseCall } from './call-queue.js'
+import { codeOf, degraded, FORBIDDEN } from './errors.js'
 import { SYSTEM, transact } from './transaction.js'
 
 interface Ping {

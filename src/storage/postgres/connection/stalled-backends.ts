@@ -11,7 +11,7 @@ const LOOK_AGAIN_MS = 300
 
 interface StalledSearch {
   /** Looks for stalled connections, unless it did so lately, and again a moment later. Never rejects. */
-  look(): Promise<void>
+  start(): Promise<void>
   stop(): void
 }
 
@@ -45,7 +45,7 @@ export function createStalledSearch(end: () => Promise<Stalled>, log: (line: str
     }
   }
   return {
-    async look() {
+    async start() {
       if (stopped) return
       again ??= setTimeout(() => {
         again = undefined

@@ -1,6 +1,6 @@
 import type postgres from 'postgres'
-import { type DatabaseCall, degraded } from './circuit-breaker.js'
-import { isLost } from './errors.js'
+import type { DatabaseCall } from './call-queue.js'
+import { degraded, isLost } from './errors.js'
 import { LONG_NAME } from './stalled-backends.js'
 
 export const STATEMENT_TIMEOUT_MS = 1000

@@ -62,8 +62,8 @@ export async function startEmbedded({
   mkdirSync(root, { recursive: true, mode: 0o700 })
   const binaries = findBinaries(root)
   if (!existsSync(path.join(folder, 'PG_VERSION'))) await createCluster(binaries, root, folder, log)
-  const place: Place = { binaries, root, folder, credentials: readCredentials(folder), connections, log }
-  let server = await bringUp(place, null)
+  const settings: ServerSettings = { binaries, root, folder, credentials: readCredentials(folder), connections, log }
+  let server = await bringUp(settings, null)
   const { port } = server
 
   let stopped = false
@@ -72,7 +72,7 @@ export async function startEmbedded({
     log(`the embedded PostgreSQL (process ${server.pid}) has died: starting it again`)
     while (!stopped) {
       try {
-        server = await bringUp(place, port)
+        server = await bringUp(settings, port)
         return
       } catch (error) {
         log((error as Error).message) // bringUp throws nothing else
@@ -80,16 +80,16 @@ export async function startEmbedded({
       }
     }
   }
-  const look = () => {
+  const restartIfDead = () => {
     if (stopped || restarting !== null || isRunning(server.pid)) return
     restarting = restart().finally(() => {
       restarting = null
     })
   }
-  const watch = watched ? setInterval(look, WATCH_MS).unref() : undefined
+  const watch = watched ? setInterval(restartIfDead, WATCH_MS).unref() : undefined
 
   return {
-    url: urlOf(place.credentials, port),
+    url: urlOf(settings.credentials, port),
     async stop() {
       stopped = true
       clearInterval(watch)
@@ -109,7 +109,7 @@ export async function findEmbedded(dataFolder: string): Promise<string | null> {
 }
 
 /** Folders, programs and login of a server. */
-interface Place {
+interface ServerSettings {
   readonly binaries: Binaries
   readonly root: string
   readonly folder: string
@@ -125,12 +125,12 @@ interface Server {
 }
 
 /** Starts or adopts a server that answers, on `port`, or on any free port if null. */
-async function bringUp(place: Place, port: number | null): Promise<Server> {
+async function bringUp(settings: ServerSettings, port: number | null): Promise<Server> {
   const deadline = Date.now() + START_DEADLINE_MS
   for (let tries = 1; ; tries += 1) {
-    const found = await adoptable(place.folder, place.credentials, deadline)
-    if (found !== null) return adopt(place, found)
-    const started = await launch(place, port ?? (await freePort()), deadline)
+    const found = await adoptable(settings.folder, settings.credentials, deadline)
+    if (found !== null) return adopt(settings, found)
+    const started = await launch(settings, port ?? (await freePort()), deadline)
     if (typeof started === 'object') return started
     // Another service was faster, the port was taken, or a killed server's children still hold its memory.
     if (tries === 10 || Date.now() > deadline) throw new Error(`the embedded PostgreSQL does not start: ${started}`)
@@ -157,7 +157,7 @@ async function adoptable(folder: string, credentials: Credentials, deadline: num
 }
 
 /** Uses a running server; `stop` ends it only if the service that started it has ended. */
-function adopt({ folder, log }: Place, port: number): Server {
+function adopt({ folder, log }: ServerSettings, port: number): Server {
   const pid = readPidFile(folder)?.pid ?? 0
   const owner = readOwner(folder)
   const orphan = owner === null || owner === process.pid || !isRunning(owner)
@@ -172,7 +172,7 @@ function adopt({ folder, log }: Place, port: number): Server {
 
 /** Starts a server and waits until it answers; else returns the reason. */
 async function launch(
-  { binaries, root, folder, credentials, connections }: Place,
+  { binaries, root, folder, credentials, connections }: ServerSettings,
   port: number,
   deadline: number,
 ): Promise<Server | string> {

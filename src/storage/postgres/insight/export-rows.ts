@@ -36,8 +36,7 @@ const QUERIES: Record<ExportKind, string> = {
 export async function* exportRows(
   url: string,
   organizationId: string,
-  kind: ExportKind,
-  { from, to }: TimeWindow,
+  { kind, from, to }: TimeWindow & { readonly kind: ExportKind },
   statementMs: number,
 ): AsyncGenerator<readonly (readonly Cell[])[]> {
   const client = await connectClient(url, { queryMs: statementMs + ANSWER_MS, applicationName: LONG_NAME })

@@ -46,7 +46,7 @@ export function postgresExports(database: Database): ExportStore {
     claim: (organizationId, id, secret) => claim(database, organizationId, id, secret),
 
     rows: (organizationId, kind, window) =>
-      exportRows(database.server(), organizationId, kind, window, ROWS_STATEMENT_MS * database.patience),
+      exportRows(database.server(), organizationId, { kind, ...window }, ROWS_STATEMENT_MS * database.patience),
 
     append: (organizationId, claim, n, sealed) =>
       database.scoped(organizationId, async (sql) => {

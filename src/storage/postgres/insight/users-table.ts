@@ -44,7 +44,7 @@ export function usersTable(database: Database, organizationId: string, window: T
       if (order.sort === 'user_ref') return (await byName(sql, organizationId, window, order)).map(toUser)
       for (;;) {
         const span = await spanOf(sql, window)
-        const rows = await anyOrder(sql, organizationId, window, span, order)
+        const rows = await anyOrder(sql, organizationId, { window, span }, order)
         // If the totals moved in between, the edges do not match them.
         const after = span && (await spanOf(sql, window))
         if (after?.until.getTime() === span?.until.getTime()) return rows.map(toUser)
@@ -57,16 +57,15 @@ export function usersTable(database: Database, organizationId: string, window: T
 async function anyOrder(
   sql: Transaction,
   organizationId: string,
-  window: TimeWindow,
-  span: Span | undefined,
+  { window, span }: { readonly window: TimeWindow; readonly span: Span | undefined },
   order: UserOrder,
 ): Promise<UserRow[]> {
   const edges = span === undefined ? { since: [window.from], before: [window.to], signs: [1] } : edgesOf(span, window)
   if (span === undefined || (await fewNamed(sql, organizationId, order)))
-    return everybody(sql, organizationId, edges, span?.days ?? 0, order)
+    return everybody(sql, organizationId, { ...edges, days: span?.days ?? 0 }, order)
   // For a deep page, the planner prefers to read and sort all users: 200 ms and more instead of 60 with the index.
   await sql`select set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true)`
-  return fromTotals(sql, organizationId, edges, span.days, order)
+  return fromTotals(sql, organizationId, { ...edges, days: span.days }, order)
 }
 
 /** With a filter that few names pass, an index by figures would be scanned to its end. */
@@ -100,6 +99,8 @@ const edgesOf = (span: Span, { from, to }: TimeWindow) => {
   }
 }
 type Edges = ReturnType<typeof edgesOf>
+/** The edges of a window, and the days of the totals between them. */
+type Totals = Edges & Pick<Span, 'days'>
 
 const figures = (sql: Transaction, organizationId: string, { since, before, signs }: Edges) => sql`
   keystride.user_figures(${organizationId}, ${moments(sql, since)}, ${moments(sql, before)}, ${`{${signs.join(',')}}`}::int[])`
@@ -111,7 +112,7 @@ const moments = (sql: Transaction, at: readonly number[]) => sql`
  * Totals in the order of an index, of users with and without attempts, plus the users with attempts in the edges. The latter
  * are excluded from the index scan by a set, so that it takes a few steps per user.
  */
-const fromTotals = (sql: Transaction, organizationId: string, edges: Edges, days: number, order: UserOrder) => {
+const fromTotals = (sql: Transaction, organizationId: string, { days, ...edges }: Totals, order: UserOrder) => {
   const untouched = sql`
     select t.account_id, t.user_ref, t.n, t.n_authenticated, t.n_challenged, t.n_blocked, t.sum_confidence,
       t.sum_biometrics, t.n_biometrics, t.last_at
@@ -145,7 +146,7 @@ const touched = (sql: Transaction, organizationId: string, days: number) => sql`
       where t.organization_id = ${organizationId} and t.days = ${days} and t.account_id = e.account_id offset 0) t`
 
 /** All users in any order, those without an attempt included. */
-const everybody = (sql: Transaction, organizationId: string, edges: Edges, days: number, order: UserOrder) => sql<
+const everybody = (sql: Transaction, organizationId: string, { days, ...edges }: Totals, order: UserOrder) => sql<
   UserRow[]
 >`
   with edge as materialized (select * from ${figures(sql, organizationId, edges)}),

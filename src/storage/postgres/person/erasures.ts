@@ -1,6 +1,6 @@
 import type { Erasure, ErasureOutcome, ErasureStore } from '../../erasures.js'
-import { degraded } from '../connection/circuit-breaker.js'
 import type { Database, Transaction } from '../connection/client.js'
+import { degraded } from '../connection/errors.js'
 import { eraseMember, eraseUser } from './erasure.js'
 
 interface ErasureRow {
@@ -28,11 +28,11 @@ export function postgresErasures(database: Database): ErasureStore {
       }),
 
     async again(organizationId, erasures) {
-      const found = await database.scoped(organizationId, (sql) => look(sql, organizationId, erasures), PATIENT)
+      const found = await database.scoped(organizationId, (sql) => knownOf(sql, organizationId, erasures), PATIENT)
       const outcomes: ErasureOutcome[] = []
       for (const erasure of erasures) {
-        const place = found?.people.get(`${erasure.of} ${erasure.person}`) ?? null
-        const eraseOne = (sql: Transaction) => eraseAgain(sql, organizationId, place, erasure)
+        const target = found?.people.get(`${erasure.of} ${erasure.person}`) ?? null
+        const eraseOne = (sql: Transaction) => eraseAgain(sql, organizationId, target, erasure)
         if (found === null) outcomes.push('foreign')
         else if (found.known.has(erasure.id)) outcomes.push('known')
         else outcomes.push(await database.scoped(organizationId, eraseOne, PATIENT))
@@ -43,21 +43,25 @@ export function postgresErasures(database: Database): ErasureStore {
 }
 
 /** The person of an erasure. */
-interface Place {
+interface PersonToErase {
   readonly accountId: string
   readonly userRef: string
   /** Unused for an account. */
   readonly memberId: string
 }
 
-interface Found {
+interface KnownErasures {
   readonly known: ReadonlySet<string>
   /** By kind and hash. */
-  readonly people: ReadonlyMap<string, Place>
+  readonly people: ReadonlyMap<string, PersonToErase>
 }
 
 /** Null if there is no such organization. */
-async function look(sql: Transaction, organizationId: string, erasures: readonly Erasure[]): Promise<Found | null> {
+async function knownOf(
+  sql: Transaction,
+  organizationId: string,
+  erasures: readonly Erasure[],
+): Promise<KnownErasures | null> {
   const ids = `{${erasures.map(({ id }) => id).join(',')}}`
   const hashes = `{${erasures.map(({ person }) => `"\\\\x${person}"`).join(',')}}`
   const here = await sql`select from keystride.organization where organization_id = ${organizationId}`
@@ -86,7 +90,7 @@ async function look(sql: Transaction, organizationId: string, erasures: readonly
 async function eraseAgain(
   sql: Transaction,
   organizationId: string,
-  place: Place | null,
+  target: PersonToErase | null,
   { id, at, of, person }: Erasure,
 ): Promise<ErasureOutcome> {
   const noted = await sql`
@@ -94,8 +98,8 @@ async function eraseAgain(
     values (${organizationId}, ${id}, ${new Date(at)}, ${of}, ${Buffer.from(person, 'hex')})
     on conflict do nothing`
   if (noted.count === 0) return 'known'
-  if (place === null) return 'absent'
-  const { accountId, userRef, memberId } = place
+  if (target === null) return 'absent'
+  const { accountId, userRef, memberId } = target
   const held = await sql`
     select from keystride.account
     where organization_id = ${organizationId} and id = ${accountId} and user_ref = ${userRef} for update`

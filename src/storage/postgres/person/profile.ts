@@ -1,7 +1,6 @@
 import type { Member } from '../../../domain/account.js'
 import { lockedByAdministrator, NO_ATTEMPTS } from '../../../domain/attempts.js'
 import { livePending, pendingAfter } from '../../../domain/pending-action.js'
-import { REPLAY_MEMORY_DAYS } from '../../../domain/replay.js'
 import { SAMPLE_FORMAT } from '../../../domain/sample-format.js'
 import type {
   AdaptiveReference,
@@ -11,7 +10,7 @@ import type {
   ProfileStore,
   StoredReference,
 } from '../../profile.js'
-import { bigintArray, byteaArray, type Database, type Transaction } from '../connection/client.js'
+import type { Database, Transaction } from '../connection/client.js'
 import { endLink, endLinks, isLive } from './link-row.js'
 import {
   lockMember,
@@ -22,51 +21,51 @@ import {
   queuedAs,
   toMember,
 } from './member.js'
+import {
+  claimMark,
+  dateOf,
+  deleteAdaptive,
+  deleteSuccessor,
+  insert,
+  type Owner,
+  owned,
+  type ReferenceRow,
+  tooSoon,
+  toReference,
+} from './reference-row.js'
 import { forgetStrangers } from './stranger-row.js'
 
-interface ReferenceRow {
-  id: string
-  generation: number
-  mode: CaptureMode
-  kind: StoredReference['kind']
-  sealed: Uint8Array
-}
-
-/** The owner of references. */
-interface Owner {
-  readonly organizationId: string
-  readonly memberId: string
+/** A member whose row a transaction has locked. */
+interface LockedMember {
+  readonly sql: Transaction
+  readonly owner: Owner
+  readonly member: Member
 }
 
 /** Reference patterns in PostgreSQL; the counts on the member's row change in the same transaction. */
 export function postgresProfiles(database: Database): ProfileStore {
   /** One transaction with the member locked; null if it is gone. */
-  const locked = <T>(
-    owner: Owner,
-    work: (sql: Transaction, member: Member) => Promise<T>,
-    lock = lockMember,
-  ): Promise<T | null> =>
+  const locked = <T>(owner: Owner, work: (locked: LockedMember) => Promise<T>, lock = lockMember): Promise<T | null> =>
     database.keyed(owner.organizationId, async (sql) => {
       const member = await lock(sql, owner.organizationId, owner.memberId)
-      return member === null ? null : work(sql, member)
+      return member === null ? null : work({ sql, owner, member })
     })
   const adding = async (
     organizationId: string,
     reference: NewReference,
-    { linkId = null }: { readonly linkId?: string | null },
-    work: (sql: Transaction, owner: Owner, member: Member) => Promise<AddOutcome>,
-    lock = lockMember,
+    { linkId = null, lock = lockMember }: { readonly linkId?: string | null; readonly lock?: typeof lockMember },
+    work: (locked: LockedMember) => Promise<AddOutcome>,
   ): Promise<AddOutcome> => {
-    const owner = { organizationId, memberId: reference.memberId }
-    const linked = async (sql: Transaction, member: Member): Promise<AddOutcome> => {
+    const linked = async (found: LockedMember): Promise<AddOutcome> => {
+      const { sql, owner, member } = found
       if (lockedByAdministrator(member.attempts)) return { outcome: 'locked' }
       if (linkId !== null && !(await isLive(sql, owner, linkId))) return { outcome: 'link-ended' }
-      const outcome = await work(sql, owner, member)
+      const outcome = await work(found)
       if (linkId !== null && outcome.outcome === 'added' && outcome.completes) await endLink(sql, owner, linkId)
       return outcome
     }
-    const worked = locked(owner, linked, lock)
-    return (await worked) ?? { outcome: 'absent' }
+    const owner = { organizationId, memberId: reference.memberId }
+    return (await locked(owner, linked, lock)) ?? { outcome: 'absent' }
   }
 
   return {
@@ -82,65 +81,49 @@ export function postgresProfiles(database: Database): ProfileStore {
       }),
 
     add: (organizationId, reference, rules) =>
-      adding(
-        organizationId,
-        reference,
-        rules,
-        (sql, owner, member) => add(sql, owner, member, reference, rules),
-        lockMemberAndAccount,
+      adding(organizationId, reference, { ...rules, lock: lockMemberAndAccount }, (found) =>
+        add(found, reference, rules),
       ),
     replaceOldest: (organizationId, reference, rules) =>
-      adding(organizationId, reference, rules, (sql, owner, member) =>
-        replaceOldest(sql, owner, member, reference, rules),
-      ),
+      adding(organizationId, reference, rules, (found) => replaceOldest(found, reference, rules)),
     addToSuccessor: (organizationId, reference, rules) =>
-      adding(
-        organizationId,
-        reference,
-        rules,
-        (sql, owner, member) => addToSuccessor(sql, owner, member, reference, rules),
-        lockMemberAndAccount,
+      adding(organizationId, reference, { ...rules, lock: lockMemberAndAccount }, (found) =>
+        addToSuccessor(found, reference, rules),
       ),
 
-    adapt: async (organizationId, reference, rules) => {
-      const owner = { organizationId, memberId: reference.memberId }
-      return (await locked(owner, (sql, member) => adapt(sql, owner, member, reference, rules))) ?? false
-    },
+    adapt: async (organizationId, reference, rules) =>
+      (await locked({ organizationId, memberId: reference.memberId }, (found) => adapt(found, reference, rules))) ??
+      false,
 
     removeOne: (organizationId, memberId, patternId) =>
-      locked(
-        { organizationId, memberId },
-        (sql, member) => removeOne(sql, { organizationId, memberId }, member, patternId),
-        lockMemberAndAccount,
-      ),
+      locked({ organizationId, memberId }, (found) => removeOne(found, patternId), lockMemberAndAccount),
 
-    reset: (organizationId, memberId, at, pendingId) => {
-      const owner = { organizationId, memberId }
-      const emptied = async (sql: Transaction, member: Member) => {
-        const isQueued = livePending(member.pending, at)?.id === pendingId && !lockedByAdministrator(member.attempts)
-        if (pendingId !== undefined && !isQueued) return { member, nPatternsDeleted: 0 }
-        const gone = await sql<{ kind: StoredReference['kind'] }[]>`
-          delete from keystride.reference_pattern
-          where organization_id = ${organizationId} and member_id = ${memberId} returning kind`
-        const after = await changed(
-          sql,
-          owner,
-          sql`generation = generation + 1, n_visible = 0, n_sensitive = 0, completed_at = null, ${noSuccessor(sql)},
-            ${removal(sql)}, ${resetAt(sql, at)}, ${queuedAs(sql, pendingAfter(member.pending, { kind: 'emptied' }, at))}`,
-        )
-        await endLinks(sql, owner)
-        await forgetStrangers(sql, organizationId, memberId)
-        return { member: after, nPatternsDeleted: gone.filter(({ kind }) => kind === 'enrolled').length }
-      }
-      return locked(owner, emptied, lockMemberAndAccount)
-    },
+    reset: (organizationId, memberId, at, pendingId) =>
+      locked({ organizationId, memberId }, (found) => reset(found, at, pendingId), lockMemberAndAccount),
   }
 }
 
+/** With `pendingId`, only if that action is queued and the member is not locked. */
+async function reset({ sql, owner, member }: LockedMember, at: number, pendingId: string | undefined) {
+  const { organizationId, memberId } = owner
+  const isQueued = livePending(member.pending, at)?.id === pendingId && !lockedByAdministrator(member.attempts)
+  if (pendingId !== undefined && !isQueued) return { member, nPatternsDeleted: 0 }
+  const gone = await sql<{ kind: StoredReference['kind'] }[]>`
+    delete from keystride.reference_pattern
+    where organization_id = ${organizationId} and member_id = ${memberId} returning kind`
+  const after = await changed(
+    sql,
+    owner,
+    sql`generation = generation + 1, n_visible = 0, n_sensitive = 0, completed_at = null, ${noSuccessor(sql)},
+      ${removal(sql)}, ${resetAt(sql, at)}, ${queuedAs(sql, pendingAfter(member.pending, { kind: 'emptied' }, at))}`,
+  )
+  await endLinks(sql, owner)
+  await forgetStrangers(sql, organizationId, memberId)
+  return { member: after, nPatternsDeleted: gone.filter(({ kind }) => kind === 'enrolled').length }
+}
+
 async function add(
-  sql: Transaction,
-  owner: Owner,
-  member: Member,
+  { sql, owner, member }: LockedMember,
   reference: NewReference,
   rules: Parameters<ProfileStore['add']>[2],
 ): Promise<AddOutcome> {
@@ -164,9 +147,7 @@ async function add(
 }
 
 async function replaceOldest(
-  sql: Transaction,
-  owner: Owner,
-  member: Member,
+  { sql, owner, member }: LockedMember,
   reference: NewReference,
   rules: Parameters<ProfileStore['replaceOldest']>[2],
 ): Promise<AddOutcome> {
@@ -197,9 +178,7 @@ async function replaceOldest(
 }
 
 async function addToSuccessor(
-  sql: Transaction,
-  owner: Owner,
-  member: Member,
+  { sql, owner, member }: LockedMember,
   reference: NewReference,
   rules: Parameters<ProfileStore['addToSuccessor']>[2],
 ): Promise<AddOutcome> {
@@ -241,9 +220,7 @@ async function addToSuccessor(
 }
 
 async function adapt(
-  sql: Transaction,
-  owner: Owner,
-  member: Member,
+  { sql, owner, member }: LockedMember,
   reference: AdaptiveReference,
   rules: Parameters<ProfileStore['adapt']>[2],
 ): Promise<boolean> {
@@ -256,7 +233,7 @@ async function adapt(
   return true
 }
 
-async function removeOne(sql: Transaction, owner: Owner, member: Member, patternId: string): Promise<Member | null> {
+async function removeOne({ sql, owner, member }: LockedMember, patternId: string): Promise<Member | null> {
   const [gone] = await sql<Pick<ReferenceRow, 'generation' | 'mode' | 'kind'>[]>`
     delete from keystride.reference_pattern where ${owned(sql, owner)} and id = ${patternId}
     returning generation, mode, kind`
@@ -283,71 +260,6 @@ async function removeOne(sql: Transaction, owner: Owner, member: Member, pattern
   )
 }
 
-/** The outcome if the newest enrolled reference of the generation is more recent than the rules allow; else null. */
-async function tooSoon(
-  sql: Transaction,
-  owner: Owner,
-  { generation, createdAt }: NewReference,
-  { intervalMs = 0 }: { readonly intervalMs?: number },
-): Promise<AddOutcome | null> {
-  if (intervalMs === 0) return null
-  const [newest] = await sql<{ at: Date | null }[]>`
-    select max(created_at) as at from keystride.reference_pattern
-    where ${owned(sql, owner)} and generation = ${generation} and kind = 'enrolled'`
-  const at = newest?.at == null ? 0 : newest.at.getTime() + intervalMs
-  return createdAt < at ? { outcome: 'too-soon', at } : null
-}
-
-/** True if the typing is new, or replays are accepted; the mark is stored then. */
-async function claimMark(
-  sql: Transaction,
-  { id, generation, memberId, replayMark, createdAt }: NewReference,
-  { rejectReplay }: { readonly rejectReplay: boolean },
-): Promise<boolean> {
-  if (replayMark === null) return true
-  const [claim] = await sql<{ fresh: boolean }[]>`
-    select keystride.claim_own_mark(${replayMark.exact}, ${bigintArray(replayMark.bands)}, ${memberId},
-      ${dateOf(createdAt)}, ${rejectReplay}, ${REPLAY_MEMORY_DAYS}, ${id}, ${generation},
-      ${byteaArray(replayMark.cleared ?? [])}) as fresh`
-  return claim?.fresh === true
-}
-
-/** False if the profile already has this pattern; an adaptive one may become an enrolled one. */
-async function insert(
-  sql: Transaction,
-  { organizationId, memberId }: Owner,
-  { id, generation, mode, sealed, createdAt }: AdaptiveReference,
-  kind: StoredReference['kind'],
-): Promise<boolean> {
-  const { count } = await sql`
-    insert into keystride.reference_pattern as r
-      (organization_id, member_id, id, generation, mode, kind, sealed, created_at)
-    values (${organizationId}, ${memberId}, ${id}, ${generation}, ${mode}, ${kind}, ${sealed}, ${dateOf(createdAt)})
-    on conflict (organization_id, member_id, id) do update set kind = excluded.kind
-      where r.kind = 'adaptive' and excluded.kind = 'enrolled' and r.generation = excluded.generation`
-  return count === 1
-}
-
-/** Keeps the newest `keep` of the adaptive references. */
-async function deleteAdaptive(sql: Transaction, owner: Owner, keep: number): Promise<void> {
-  await sql`
-    delete from keystride.reference_pattern where ${owned(sql, owner)} and id in (
-      select id from keystride.reference_pattern where ${owned(sql, owner)} and kind = 'adaptive'
-      order by created_at desc, id desc offset ${keep})`
-}
-
-/** Deletes the collected references except the first one of a new collection. */
-async function deleteSuccessor(
-  sql: Transaction,
-  owner: Owner,
-  { generation }: Member,
-  except: string | null = null,
-): Promise<void> {
-  await sql`
-    delete from keystride.reference_pattern
-    where ${owned(sql, owner)} and generation > ${generation} and id is distinct from ${except}::uuid`
-}
-
 /** Updates the member's row, which the transaction has locked; returns the member afterwards. */
 async function changed(
   sql: Transaction,
@@ -361,9 +273,6 @@ async function changed(
   return toMember(row)
 }
 
-const owned = (sql: Transaction, { organizationId, memberId }: Owner) => sql`
-  organization_id = ${organizationId} and member_id = ${memberId}`
-
 /** References were removed: a concurrent verdict on them finds another version, and is decided again. */
 const removal = (sql: Transaction) => sql`
   profile_version = profile_version + 1, attempts_version = attempts_version + 1`
@@ -376,9 +285,3 @@ const counted = (mode: CaptureMode) => ({
   visible: mode === 'visible' ? 1 : 0,
   sensitive: mode === 'sensitive' ? 1 : 0,
 })
-
-const dateOf = (at: number | null) => (at === null ? null : new Date(at))
-
-function toReference(row: ReferenceRow): StoredReference {
-  return { id: row.id, generation: row.generation, mode: row.mode, kind: row.kind, sealed: row.sealed }
-}

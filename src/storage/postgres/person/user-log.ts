@@ -28,9 +28,9 @@ interface EntryRow {
 export function postgresUserLog(database: Database): UserLogStore {
   return {
     record: (organizationId, action) =>
-      database.scoped(organizationId, (sql) => append(sql, organizationId, action, action.id, null)),
+      database.scoped(organizationId, (sql) => append(sql, organizationId, action, { id: action.id, doneOf: null })),
     recordDone: (organizationId, action, id) =>
-      database.scoped(organizationId, (sql) => append(sql, organizationId, action, id, action.id)),
+      database.scoped(organizationId, (sql) => append(sql, organizationId, action, { id, doneOf: action.id })),
 
     actions: (organizationId, userRef, { skip, limit }) =>
       database.scoped(organizationId, async (sql) => {
@@ -89,8 +89,7 @@ async function append(
   sql: Transaction,
   organizationId: string,
   action: RecordedAction,
-  id: string,
-  doneOf: string | null,
+  { id, doneOf }: { readonly id: string; readonly doneOf: string | null },
 ): Promise<void> {
   await sql`
     insert into keystride.admin_action (organization_id, id, at, account_id, user_ref, member_ref, action, api_key_id,

@@ -38,7 +38,7 @@ export const postgresStrangerTries = (database: Database): StrangerTryStore => (
       return left
     }),
 
-  look: (organizationId, memberId, kind) =>
+  peek: (organizationId, memberId, kind) =>
     database.keyed(organizationId, (sql) => leftFor(sql, organizationId, memberId, kind)),
 
   settle: (organizationId, memberId, taken, outcome) =>

@@ -24,7 +24,7 @@ afterAll(() => proxy.close())
 
 const rowsOf = (statementMs: number) => {
   const through = Object.assign(new URL(url), { port: String(proxy.port) }).href
-  return exportRows(through, organizationId, 'usage', { from: 0, to: Date.now() + 60_000 }, statementMs)
+  return exportRows(through, organizationId, { kind: 'usage', from: 0, to: Date.now() + 60_000 }, statementMs)
 }
 
 it('reads all rows in batches', async () => {

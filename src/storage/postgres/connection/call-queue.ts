@@ -1,16 +1,9 @@
 import { startBeats } from '../../../base/beats.js'
 import { createUnorderedList, type Listed, type UnorderedList } from '../../../base/unordered-list.js'
-import { Refusal } from '../../../domain/refusal.js'
+import { degraded } from './errors.js'
+import { createSilenceDetector, SILENCE_MS, type SilenceDetector } from './silence-detector.js'
 
 const BEAT_MS = 25
-/**
- * The database is unavailable if nothing sent in the last 300 ms was answered, probes included. Under load, or if a commit
- * waits for a slow disk, one call may wait far longer (p99 of a whole verify at 64 connections on two shared cores: 460 ms),
- * but a probe needs a few instructions of the server and no disk.
- */
-const SILENCE_MS = 300
-/** A call that runs this long triggers a probe, and another one each time this has passed. */
-const PROBE_AFTER_MS = 75
 /** A call that waits for a lock or in a queue while others are served is refused after this: a statement may take 1 s of it. */
 const PATIENCE_MS = 1200
 /** A connection that works on one call for this long, more than the time-outs of two statements, is dead. */
@@ -36,7 +29,7 @@ export interface CallOptions {
 }
 
 /** Admits calls to a pool of connections, queues them, and refuses them while the database is silent. `P` is a pool. */
-export interface CircuitBreaker<P> {
+export interface CallQueue<P> {
   /**
    * Runs `work` on the pool. Rejects as `work` does, or with `Refusal('degraded')` if the call is refused at once, waits too
    * long, or the database falls silent; `work` then continues unobserved until it sees that its call has expired.
@@ -69,7 +62,7 @@ interface Pool<P> {
   freeForSlow: number
 }
 
-interface Call<P> extends DatabaseCall, Listed {
+interface QueuedCall<P> extends DatabaseCall, Listed {
   readonly probe: boolean
   readonly slow: boolean
   readonly askedAt: number
@@ -85,29 +78,24 @@ interface Call<P> extends DatabaseCall, Listed {
   readonly reject: (error: unknown) => void
 }
 
-interface State<P> {
+interface QueueState<P> {
   readonly needs: Needs<P>
   readonly beats: ReturnType<typeof startBeats>
   /** Unfinished calls. */
-  readonly calls: UnorderedList<Call<P>>
+  readonly calls: UnorderedList<QueuedCall<P>>
+  readonly silence: SilenceDetector
   pool: Pool<P>
-  waiting: Call<P>[]
-  /** Time at which the latest answered exchange was sent; null until a first probe is answered. */
-  answeredSentAt: number | null
-  silent: boolean
-  probedAt: number
+  waiting: QueuedCall<P>[]
 }
 
-export function createCircuitBreaker<P>(needs: Needs<P>): CircuitBreaker<P> {
-  const state: State<P> = {
+export function createCallQueue<P>(needs: Needs<P>): CallQueue<P> {
+  const state: QueueState<P> = {
     needs,
     beats: startBeats(BEAT_MS, needs.patience ?? 1, () => check(state)),
     calls: createUnorderedList(),
     pool: openPool(needs),
     waiting: [],
-    answeredSentAt: null,
-    silent: false,
-    probedAt: 0,
+    silence: createSilenceDetector(needs.probe),
   }
   return {
     run: (work, options) => run(state, work, options),
@@ -124,19 +112,19 @@ const openPool = <P>({ width, open }: Needs<P>): Pool<P> => ({
 })
 
 /** Whether a connection is free for the call. A refused one takes none. */
-const mayBegin = <P>({ pool }: State<P>, { slow, refused }: Call<P>): boolean =>
+const mayBegin = <P>({ pool }: QueueState<P>, { slow, refused }: QueuedCall<P>): boolean =>
   refused || (pool.free > 0 && (!slow || pool.freeForSlow > 0))
 
 function run<P, T>(
-  state: State<P>,
+  state: QueueState<P>,
   work: (pool: P, call: DatabaseCall) => Promise<T>,
   { probe = false, patienceMs = PATIENCE_MS, slow = false }: CallOptions = {},
 ): Promise<T> {
-  if (!probe && state.silent) return Promise.reject(degraded('the database does not answer'))
+  if (!probe && state.silence.silent()) return Promise.reject(degraded('the database does not answer'))
   if (!probe && state.waiting.length >= state.needs.width * WAITING_PER_CONNECTION)
     return Promise.reject(degraded('too many calls wait for the database'))
   return new Promise<T>((resolve, reject) => {
-    const call: Call<P> = {
+    const call: QueuedCall<P> = {
       listIndex: -1,
       probe,
       slow,
@@ -154,7 +142,7 @@ function run<P, T>(
       async exchange(answer) {
         const sentAt = state.beats.now()
         const got = await answer
-        noteAnswer(state, sentAt, probe)
+        state.silence.answered(sentAt, state.beats.now(), probe)
         return got
       },
     }
@@ -168,7 +156,7 @@ function run<P, T>(
   })
 }
 
-function begin<P>(state: State<P>, call: Call<P>, pool: Pool<P>): void {
+function begin<P>(state: QueueState<P>, call: QueuedCall<P>, pool: Pool<P>): void {
   call.startedAt = state.beats.now()
   call.pool = pool
   take(pool, call, 1)
@@ -185,20 +173,20 @@ function begin<P>(state: State<P>, call: Call<P>, pool: Pool<P>): void {
 }
 
 /** Takes `n` connections for the call; a probe has one of its own. */
-function take<P>(pool: Pool<P>, { probe, slow }: Call<P>, n: 1 | -1): void {
+function take<P>(pool: Pool<P>, { probe, slow }: QueuedCall<P>, n: 1 | -1): void {
   if (probe) return
   pool.free -= n
   if (slow) pool.freeForSlow -= n
 }
 
-function end<P>(state: State<P>, call: Call<P>, pool: Pool<P>): void {
+function end<P>(state: QueueState<P>, call: QueuedCall<P>, pool: Pool<P>): void {
   state.calls.delete(call)
   take(pool, call, -1)
   beginWaiting(state)
   if (state.calls.items.length === 0) state.beats.rest()
 }
 
-function beginWaiting<P>(state: State<P>): void {
+function beginWaiting<P>(state: QueueState<P>): void {
   for (;;) {
     const next = state.waiting.findIndex((call) => mayBegin(state, call))
     const [call] = next === -1 ? [] : state.waiting.splice(next, 1)
@@ -209,52 +197,37 @@ function beginWaiting<P>(state: State<P>): void {
   }
 }
 
-function refuse<P>(state: State<P>, call: Call<P>, why: string): void {
+function refuse<P>(state: QueueState<P>, call: QueuedCall<P>, why: string): void {
   call.refused = true
   if (call.pool === null) state.calls.delete(call)
   call.reject(degraded(why))
 }
 
-function replace<P>(state: State<P>, broken: P): void {
+function replace<P>(state: QueueState<P>, broken: P): void {
   if (broken !== state.pool.value) return
   state.pool = openPool(state.needs)
   state.needs.retire(broken)
   beginWaiting(state)
 }
 
-function noteAnswer<P>(state: State<P>, sentAt: number, probe: boolean): void {
-  if (state.answeredSentAt === null ? !probe : sentAt < state.answeredSentAt) return
-  state.answeredSentAt = sentAt
-  if (state.beats.now() - sentAt < SILENCE_MS) state.silent = false
-}
-
-/** With each beat: detects silence, sends a probe if due, refuses late calls, replaces a stuck pool. False if no call is left. */
-function check<P>(state: State<P>): boolean {
+/** With each beat: checks for silence, refuses late calls, replaces a stuck pool. False if no call is left. */
+function check<P>(state: QueueState<P>): boolean {
   const now = state.beats.now()
   const running = state.calls.items.filter((call) => call.pool === state.pool)
   const longestMs = Math.max(0, ...running.map(({ startedAt }) => now - startedAt))
-  state.silent = state.answeredSentAt !== null && Math.min(longestMs, now - state.answeredSentAt) >= SILENCE_MS
-  // A slow server gets the next probe before the last one is answered, a silent server one at a time.
-  const isProbed = state.silent && running.some(({ probe, refused }) => probe && !refused)
-  if (Math.min(now - state.probedAt, longestMs) >= PROBE_AFTER_MS && !isProbed) {
-    state.probedAt = now
-    state.needs.probe()
-  }
+  state.silence.check({ now, longestMs, isProbed: running.some(({ probe, refused }) => probe && !refused) })
   refuseLate(state, now)
   if (running.some((call) => now - call.startedAt >= Math.max(STUCK_MS, 2 * call.patienceMs)))
     replace(state, state.pool.value)
   return state.calls.items.length > 0
 }
 
-function refuseLate<P>(state: State<P>, now: number): void {
+function refuseLate<P>(state: QueueState<P>, now: number): void {
   for (const call of [...state.calls.items]) {
     const age = now - call.askedAt
     if (age < SILENCE_MS || call.refused) continue
-    if (state.silent) refuse(state, call, 'the database does not answer')
+    if (state.silence.silent()) refuse(state, call, 'the database does not answer')
     else if (age >= call.patienceMs) refuse(state, call, 'the database is too busy')
   }
   state.waiting = state.waiting.filter((call) => !call.refused)
 }
-
-export const degraded = (why: string, cause?: unknown) =>
-  new Refusal('degraded', `try again later: ${why}`, undefined, cause)

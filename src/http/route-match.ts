@@ -1,20 +1,20 @@
 import { Refusal } from '../domain/refusal.js'
 import type { DeprecatedCall } from './deprecation.js'
 import type { Route } from './route.js'
-import { type Found, makeRouter, type Router, type Target } from './router.js'
+import { makeRouter, type PathMatch, type Router, type Target } from './router.js'
 import type { Api, PlainEndpoint, ServerNeeds } from './server-types.js'
 
 /** Largest body of every route except those that take typing patterns. */
 export const bodyBytesMax = 16 * 1024
 
 /** The route or plain endpoint that serves a path and method. */
-export type Place<S> =
+export type RouteMatch<S> =
   | { readonly kind: 'route'; readonly api: Api<S>; readonly route: Route<S>; readonly maxBytes: number }
   | { readonly kind: 'plain'; readonly endpoint: PlainEndpoint; readonly maxBytes: number }
 
 /** The routing table of a server. Throws if two routes have the same method and path shape. */
-export function routerOf<S>(needs: Pick<ServerNeeds<S>, 'apis' | 'plain'>): Router<Place<S>> {
-  const router = makeRouter<Place<S>>()
+export function routerOf<S>(needs: Pick<ServerNeeds<S>, 'apis' | 'plain'>): Router<RouteMatch<S>> {
+  const router = makeRouter<RouteMatch<S>>()
   for (const api of needs.apis) {
     for (const route of api.routes) {
       const maxBytes = 'maxBytes' in route.body ? route.body.maxBytes : bodyBytesMax
@@ -55,23 +55,23 @@ function withoutSlash({ method, path }: PlainEndpoint): PlainEndpoint {
  * path. Null if the route, or one route of the path, is not deprecated.
  */
 export function deprecatedCallOf<S>(
-  found: Found<Place<S>>,
-  target: Target<Place<S>> | undefined,
+  path: PathMatch<RouteMatch<S>>,
+  target: Target<RouteMatch<S>> | undefined,
   params: Readonly<Record<string, string>>,
 ): DeprecatedCall | null {
   if (target !== undefined) return deprecatedCall(target.row, params)
-  const all = [...found.byMethod.values()].map(({ row }) => deprecatedCall(row, params))
+  const all = [...path.byMethod.values()].map(({ row }) => deprecatedCall(row, params))
   return all.includes(null) ? null : (all[0] ?? null)
 }
 
-function deprecatedCall<S>(place: Place<S>, params: Readonly<Record<string, string>>): DeprecatedCall | null {
-  if (place.kind !== 'route' || place.route.deprecated === undefined) return null
-  return { path: place.route.path, deprecated: place.route.deprecated, params, body: null }
+function deprecatedCall<S>(match: RouteMatch<S>, params: Readonly<Record<string, string>>): DeprecatedCall | null {
+  if (match.kind !== 'route' || match.route.deprecated === undefined) return null
+  return { path: match.route.path, deprecated: match.route.deprecated, params, body: null }
 }
 
 /** The refusal of a body over the cap of its route. */
-export function bodyTooLarge<S>(place: Place<S> | null): Refusal {
-  return new Refusal('body-too-large', `the body is larger than ${place?.maxBytes ?? bodyBytesMax} bytes`)
+export function bodyTooLarge<S>(match: RouteMatch<S> | null): Refusal {
+  return new Refusal('body-too-large', `the body is larger than ${match?.maxBytes ?? bodyBytesMax} bytes`)
 }
 
 /** The `Allow` header. Our choice: HEAD is served wherever GET is, without the body. */

@@ -1,8 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import {
-  type CircuitBreaker,
-  createCircuitBreaker,
-} from '../../../../src/storage/postgres/connection/circuit-breaker.js'
+import { type CallQueue, createCallQueue } from '../../../../src/storage/postgres/connection/call-queue.js'
 
 /** An exchange with a server whose answer the test triggers. */
 function question() {
@@ -13,11 +10,11 @@ function question() {
   return { answered, answer: () => answer() }
 }
 
-describe('the circuit breaker', () => {
-  let breaker: CircuitBreaker<number>
+describe('the call queue', () => {
+  let queue: CallQueue<number>
   let opened: number
   let retired: number[]
-  /** Answer of the breaker's own probes, and their number. */
+  /** Answer of the queue's own probes, and their number. */
   let well: ReturnType<typeof question>
   let probes: number
   /** Waits that it reported, ms. */
@@ -35,7 +32,7 @@ describe('the circuit breaker', () => {
     }
   }
   const ask = (what: Promise<unknown>, probe = false, slow = false) =>
-    breaker
+    queue
       .run((_, call) => call.exchange(what), { probe, slow })
       .then(
         () => 'served',
@@ -58,7 +55,7 @@ describe('the circuit breaker', () => {
     probes = 0
     lateMs = 0
     waits = []
-    breaker = createCircuitBreaker({
+    queue = createCallQueue({
       width: 2,
       open: () => ++opened,
       retire: (line) => retired.push(line),
@@ -74,7 +71,7 @@ describe('the circuit breaker', () => {
     await ask(Promise.resolve(), true)
   })
   afterEach(() => {
-    breaker.stop()
+    queue.stop()
     vi.useRealTimers()
     vi.restoreAllMocks()
   })
@@ -113,7 +110,7 @@ describe('the circuit breaker', () => {
     await pass(50)
     expect(waiting.map(({ outcome }) => outcome)).toEqual(['degraded', 'degraded', 'degraded'])
     expect(await ask(Promise.resolve())).toBe('degraded')
-    // A probe is still sent, and its answer closes the breaker again.
+    // A probe is still sent, and its answer closes the queue again.
     well.answer()
     one.answer()
     expect(await ask(Promise.resolve(), true)).toBe('served')
@@ -176,7 +173,7 @@ describe('the circuit breaker', () => {
     const one = question()
     let expired = false
     const refused = expect(
-      breaker.run(async (_, call) => {
+      queue.run(async (_, call) => {
         await call.exchange(one.answered)
         expired = call.expired()
       }),
@@ -194,7 +191,7 @@ describe('the circuit breaker', () => {
     well.answer()
     expect([opened, retired]).toEqual([2, [1]])
     expect(await ask(Promise.resolve(), true)).toBe('served')
-    expect(breaker.current()).toBe(2)
+    expect(queue.current()).toBe(2)
   })
 
   it('refuses at once beyond the limit of waiting calls', async () => {
