@@ -7,6 +7,7 @@ import type { AccountStore, AccountWithMember, NewAccount, Roster } from '../../
 import type { SessionStore } from '../../storage/session.js'
 import type { SsoArtifactStore } from '../../storage/sso-artifact.js'
 import { type AccountState, stateOf } from '../session/bootstrap.js'
+import { endingSessions } from '../session/ending-sessions.js'
 import type { Designation } from '../session/person.js'
 import { refuseForeignMember } from '../session/person.js'
 import type { SecurityCodeFlows } from './security-code.js'
@@ -101,22 +102,20 @@ export function createAccountFlows(needs: Needs): AccountFlows {
       refuseForeignMember(found.account, memberRef)
       const ofShared = found.account.type === 'generic' ? memberRef : null
       const memberIds = ofShared === null ? await membersOf(needs, who, found) : idsOf([found.member])
-      // Sessions end first: if that fails, nothing is deleted and the call can be repeated. They end again after the
-      // deletion, because a sign-in may have begun one in between.
       const endSessions = async () => {
         await needs.sessions.endAll(organizationId, userRef, ofShared)
         if (ofShared === null) await needs.ssoArtifacts.endAll(organizationId, userRef)
       }
-      await endSessions()
-      const removing =
-        ofShared === null
-          ? needs.accounts.remove(organizationId, userRef)
-          : needs.accounts.archiveMember(organizationId, userRef, ofShared, needs.now())
-      // Also if it failed: the store may have committed.
-      const removed = await removing.finally(() => needs.forgetPerson({ organizationId, userRef, memberIds }))
-      if (removed === null) throw ofShared === null ? userNotFound() : memberNotFound()
-      await endSessions()
-      return { userRef, nPatternsDeleted: removed.nPatternsDeleted }
+      return endingSessions(endSessions, async () => {
+        const removing =
+          ofShared === null
+            ? needs.accounts.remove(organizationId, userRef)
+            : needs.accounts.archiveMember(organizationId, userRef, ofShared, needs.now())
+        // Also if it failed: the store may have committed.
+        const removed = await removing.finally(() => needs.forgetPerson({ organizationId, userRef, memberIds }))
+        if (removed === null) throw ofShared === null ? userNotFound() : memberNotFound()
+        return { userRef, nPatternsDeleted: removed.nPatternsDeleted }
+      })
     },
 
     clearDisplayNames: (organizationId) => needs.accounts.clearDisplayNames(organizationId),

@@ -13,6 +13,7 @@ import type { CodeHash } from '../../storage/code-hash.js'
 import type { NewCode, SecurityCodeStore, StoredCode } from '../../storage/security-code.js'
 import type { SessionStore } from '../../storage/session.js'
 import { type Settings, settingsFor } from '../organization/settings.js'
+import { endingSessions } from '../session/ending-sessions.js'
 import { bindSession, type Designation, findPerson, requireSession } from '../session/person.js'
 
 interface Needs {
@@ -39,11 +40,7 @@ interface IssuedCode {
   readonly member: Member
 }
 
-/**
- * Changes of a member's code. `choose`, `issue` and `clear` end the member's other sessions before the change, so a failed
- * call can be repeated, and again after it, because a sign-in may have begun one in between. If a store is late then, the
- * call succeeds all the same: such a session has proved nothing yet.
- */
+/** Changes of a member's code. `choose`, `issue` and `clear` end the member's other sessions. */
 export interface SecurityCodeFlows {
   /** Sets a code that the member chose; refuses a weak code and the two latest ones. */
   choose(who: Designation, token: string, code: string): Promise<void>
@@ -60,30 +57,28 @@ const ROUNDS_MAX = 10
 export function createSecurityCodeFlows(needs: Needs): SecurityCodeFlows {
   return {
     async choose(who, token, code) {
-      const { holder, endOthers, endBegun } = await holderOf(needs, who, token)
+      const { holder, ending } = await holderOf(needs, who, token)
       const weak = weakness(code, await rulesFor(needs, holder))
       if (weak !== null) throw new Refusal('security-code-weak', `securityCode: ${weak}`)
-      await change(needs, holder, async (stored) => {
+      const decide = async (stored: StoredCode) => {
         if (await usedBefore(needs, holder, stored, code)) {
           throw new Refusal('security-code-weak', `securityCode: ${PREVIOUS_CODE}`)
         }
         const hash = await hashed(needs, holder, code)
-        await endOthers()
         return { hash, expiresAt: null, issued: stored.issued, setAt: needs.now() }
-      })
-      await endBegun()
+      }
+      await change(needs, holder, decide, ending)
     },
 
     async issue(who, token) {
-      const { holder, endOthers, endBegun } = await holderOf(needs, who, token)
+      const { holder, ending } = await holderOf(needs, who, token)
       let code = ''
-      await change(needs, holder, async (stored) => {
+      const decide = async (stored: StoredCode) => {
         const made = await temporary(needs, holder, stored)
         code = made.code
-        await endOthers()
         return made.toStore
-      })
-      await endBegun()
+      }
+      await change(needs, holder, decide, ending)
       return code
     },
 
@@ -99,16 +94,18 @@ export function createSecurityCodeFlows(needs: Needs): SecurityCodeFlows {
     },
 
     async clear(who, token) {
-      const { holder, endOthers, endBegun } = await holderOf(needs, who, token)
-      await endOthers()
-      const member = await needs.securityCodes.clear(who.organizationId, holder.member.id)
-      if (member === null) throw userNotFound()
-      await endBegun()
+      const { holder, ending } = await holderOf(needs, who, token)
+      await ending(async () => {
+        if ((await needs.securityCodes.clear(who.organizationId, holder.member.id)) === null) throw userNotFound()
+      })
     },
   }
 }
 
-/** The member of a call in a live session. */
+/** Does work and ends sessions with it. */
+type Ending = <T>(work: () => Promise<T>) => Promise<T>
+
+/** The member of a call in a live session; `ending` ends the member's other sessions. */
 async function holderOf(needs: Needs, who: Designation, token: string) {
   const { organizationId, userRef } = who
   const session = await requireSession(needs.sessions, who, token)
@@ -116,11 +113,13 @@ async function holderOf(needs: Needs, who: Designation, token: string) {
   await bindSession(needs.sessions, who, session, person)
   const holder: CodeHolder = { organizationId, ...person }
   const endOthers = () => needs.sessions.endAll(organizationId, userRef, person.member.memberRef, session.sha256)
+  // If the store is late, the call succeeds all the same: a session begun meanwhile has proved nothing yet.
   const endBegun = () =>
     endOthers().catch((error: unknown) => {
       if (!(error instanceof Refusal && error.kind === 'degraded')) throw error
     })
-  return { holder, endOthers, endBegun }
+  const ending: Ending = (work) => endingSessions(endOthers, work, endBegun)
+  return { holder, ending }
 }
 
 async function rulesFor(needs: Needs, { organizationId, account, member }: CodeHolder): Promise<CodeRules> {
@@ -133,13 +132,14 @@ async function change(
   needs: Needs,
   { organizationId, member }: CodeHolder,
   decide: (stored: StoredCode) => Promise<NewCode | null>,
+  ending: Ending = (write) => write(),
 ): Promise<Member | null> {
   for (let round = 0; round < ROUNDS_MAX; round++) {
     const stored = await needs.securityCodes.find(organizationId, member.id)
     if (stored === null) throw userNotFound()
     const code = await decide(stored)
     if (code === null) return null
-    const changed = await needs.securityCodes.set(organizationId, member.id, stored.version, code)
+    const changed = await ending(() => needs.securityCodes.set(organizationId, member.id, stored.version, code))
     if (changed.outcome === 'changed') return changed.member
   }
   throw new Refusal('degraded', 'too many changes of this code at once: try again', 1)

@@ -25,6 +25,7 @@ import { type Settings, settingsFor } from '../organization/settings.js'
 import { type LanguageHints, type SuggestedWords, typistOf } from '../organization/suggested-words.js'
 import { shownSessionId } from '../process/tokens.js'
 import { SESSION_LIFETIME_MS } from '../session/bootstrap.js'
+import { endingSessions } from '../session/ending-sessions.js'
 import { bindSession, type Designation, findPerson, type Presented, requireSession } from '../session/person.js'
 import { requiresWords, returnWords, useWords, type WordsUse, wordsOf } from '../session/session-words.js'
 
@@ -218,13 +219,12 @@ export const intervalOf = ({ policy }: Settings): number => policy.policy.enroll
 
 /** Runs the RESET that this session's bootstrap has reported. Only one of several concurrent calls runs it. */
 async function resetQueued(needs: AdmitNeeds, { who, session, member }: Admission, pendingId: string): Promise<Member> {
-  // Sessions end first: if that fails, nothing is reset and the call can be repeated.
-  await needs.sessions.endAll(who.organizationId, who.userRef, member.memberRef, session.sha256)
-  const reset = await needs.profiles.reset(who.organizationId, member.id, needs.now(), pendingId)
-  if (reset === null) throw userNotFound()
-  // A sign-in may have begun one in between.
-  await needs.sessions.endAll(who.organizationId, who.userRef, member.memberRef, session.sha256)
-  return reset.member
+  const endOthers = () => needs.sessions.endAll(who.organizationId, who.userRef, member.memberRef, session.sha256)
+  return endingSessions(endOthers, async () => {
+    const reset = await needs.profiles.reset(who.organizationId, member.id, needs.now(), pendingId)
+    if (reset === null) throw userNotFound()
+    return reset.member
+  })
 }
 
 /** Whether the pattern has been seen before. Asked before a reset, which a replay must not cause. */

@@ -18,6 +18,7 @@ import { rememberingRefused } from '../attempt/refused-patterns.js'
 import { type Settings, settingsFor } from '../organization/settings.js'
 import { type LanguageHints, type SuggestedWords, suggestedWords } from '../organization/suggested-words.js'
 import { sha256, sha256Hex } from '../process/tokens.js'
+import { endingSessions } from '../session/ending-sessions.js'
 import type { Designation, Person } from '../session/person.js'
 import { typedOf, wordsRefusal } from '../session/session-words.js'
 import { intervalOf, notWritten, readPattern, refuseLocked, write } from './enroll.js'
@@ -175,19 +176,21 @@ async function stored(needs: Needs, before: Found, input: PatternInput, hints: L
   const { suggestedWords: words } = wordsOfLink(needs, before, hints)
   const otherText = wordsRefusal(typedOf(reading, words), WORDS_OF_LINK)
   if (otherText !== null) throw otherText
-  // Sessions end first: if that fails, nothing is reset and the pattern can be sent again. They end again after the
-  // reset, because a sign-in may have begun one in between.
-  const resets = place.kind === 'successor' && place.asReset && isLast(needs, link, member)
-  const endSessions = () => needs.sessions.endAll(who.organizationId, who.userRef, member.memberRef)
-  if (resets) await endSessions()
   const candidate = { ...reading, id: needs.newId(), body: input.body }
   const rules = { intervalMs: intervalOf(before.settings), linkId: link.id }
-  const outcome = await write(needs, before, place, candidate, rules)
-  if (outcome.outcome === 'closed')
-    return { account, member: outcome.member, patternId: null, completed: false, warnings }
-  if (outcome.outcome !== 'added') throw notWritten(outcome, needs.now())
-  if (outcome.completes && link.kind === 'reset-profile') await endSessions()
-  return { account, member: outcome.member, patternId: candidate.id, completed: outcome.completes, warnings }
+  const writes = async () => {
+    const outcome = await write(needs, before, place, candidate, rules)
+    if (outcome.outcome !== 'added' && outcome.outcome !== 'closed') throw notWritten(outcome, needs.now())
+    return outcome
+  }
+  const endSessions = () => needs.sessions.endAll(who.organizationId, who.userRef, member.memberRef)
+  const resets = place.kind === 'successor' && place.asReset && isLast(needs, link, member)
+  const outcome = await (resets ? endingSessions(endSessions, writes) : writes())
+  const stored = { account, member: outcome.member, warnings }
+  if (outcome.outcome === 'closed') return { ...stored, patternId: null, completed: false }
+  // A concurrent pattern of the link has made this one the last.
+  if (outcome.completes && link.kind === 'reset-profile' && !resets) await endSessions()
+  return { ...stored, patternId: candidate.id, completed: outcome.completes }
 }
 
 function isLast(needs: Needs, link: StoredLink, member: Member): boolean {

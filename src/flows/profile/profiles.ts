@@ -4,6 +4,7 @@ import type { AccountStore } from '../../storage/account.js'
 import type { ProfileStore } from '../../storage/profile.js'
 import type { SessionStore } from '../../storage/session.js'
 import { type AccountState, stateOf } from '../session/bootstrap.js'
+import { endingSessions } from '../session/ending-sessions.js'
 import { type Designation, findPerson } from '../session/person.js'
 
 interface Needs {
@@ -25,14 +26,12 @@ export function createProfileFlows(needs: Needs): ProfileFlows {
   return {
     async reset(who) {
       const { account, member } = await findPerson(needs.accounts, who)
-      // Sessions end first: if that fails, nothing is reset and the call can be repeated. They end again after the reset, because a
-      // sign-in may have begun one in between.
       const endSessions = () => needs.sessions.endAll(who.organizationId, who.userRef, member.memberRef)
-      await endSessions()
-      const reset = await needs.profiles.reset(who.organizationId, member.id, needs.now())
-      if (reset === null) throw userNotFound()
-      await endSessions()
-      return { ...stateOf(needs, account, reset.member), nPatternsDeleted: reset.nPatternsDeleted }
+      return endingSessions(endSessions, async () => {
+        const reset = await needs.profiles.reset(who.organizationId, member.id, needs.now())
+        if (reset === null) throw userNotFound()
+        return { ...stateOf(needs, account, reset.member), nPatternsDeleted: reset.nPatternsDeleted }
+      })
     },
 
     async removeOne(who, patternId) {

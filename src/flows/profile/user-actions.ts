@@ -8,6 +8,7 @@ import type { SecurityCodeStore } from '../../storage/security-code.js'
 import type { SessionStore } from '../../storage/session.js'
 import type { SsoArtifactStore } from '../../storage/sso-artifact.js'
 import type { UserActionEntry, UserLogEntry, UserLogStore } from '../../storage/user-log.js'
+import { endingSessions } from '../session/ending-sessions.js'
 import { type Designation, findPerson } from '../session/person.js'
 import type { PendingActionFlows } from './pending-action.js'
 import type { ProfileFlows } from './profiles.js'
@@ -68,29 +69,29 @@ export function createUserActions(needs: Needs): UserActionFlows {
   }
 }
 
-// Sessions end first: if that fails, nothing is done and the call can be repeated. They end again after the action, because a
-// sign-in may have begun one in between.
 const carryOut: Record<UserAction, (needs: Needs, who: Designation, member: Member) => Promise<unknown>> = {
-  async lock(needs, who, { id }) {
-    await endEverySession(needs, who)
-    if (!(await needs.attemptLocks.close(who.organizationId, id))) throw userNotFound()
-    await endEverySession(needs, who)
-  },
+  lock: (needs, who, { id }) =>
+    endingSessions(
+      () => endEverySession(needs, who),
+      async () => {
+        if (!(await needs.attemptLocks.close(who.organizationId, id))) throw userNotFound()
+      },
+    ),
   async unlock({ attemptLocks }, { organizationId }, { id }) {
     if ((await attemptLocks.clear(organizationId, id)) === null) throw userNotFound()
   },
-  async 'clear-security-code'({ securityCodes, sessions }, { organizationId, userRef, memberRef }, { id }) {
-    const endSessions = () => sessions.endAll(organizationId, userRef, memberRef)
-    await endSessions()
-    if ((await securityCodes.clear(organizationId, id)) === null) throw userNotFound()
-    await endSessions()
-  },
-  async 'reset-profile'(needs, who) {
-    const endSignOn = () => needs.ssoArtifacts.endAll(who.organizationId, who.userRef)
-    await endSignOn()
-    await needs.profileFlows.reset(who)
-    await endSignOn()
-  },
+  'clear-security-code': ({ securityCodes, sessions }, { organizationId, userRef, memberRef }, { id }) =>
+    endingSessions(
+      () => sessions.endAll(organizationId, userRef, memberRef),
+      async () => {
+        if ((await securityCodes.clear(organizationId, id)) === null) throw userNotFound()
+      },
+    ),
+  'reset-profile': ({ ssoArtifacts, profileFlows }, who) =>
+    endingSessions(
+      () => ssoArtifacts.endAll(who.organizationId, who.userRef),
+      () => profileFlows.reset(who),
+    ),
   RESET_BIOMETRIC_PROFILE: ({ pendingActionFlows }, who) => pendingActionFlows.queue(who, 'RESET_BIOMETRIC_PROFILE'),
   UPDATE_BIOMETRIC_PROFILE: ({ pendingActionFlows }, who) => pendingActionFlows.queue(who, 'UPDATE_BIOMETRIC_PROFILE'),
   'clear-pending-action': ({ pendingActionFlows }, who) => pendingActionFlows.clear(who),
