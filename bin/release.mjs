@@ -90,9 +90,9 @@ function objectionsTo(root, version) {
   const found = []
   const changes = git(root, 'status', '--porcelain')
   if (changes !== '') found.push(`the checkout has changes that are not committed:\n${changes}`)
-  const dated = new RegExp(`^## ${version.replaceAll('.', '\\.')}, \\d{4}-\\d{2}-\\d{2}$`, 'm')
+  const dated = new RegExp(`^## \\[${version.replaceAll('.', '\\.')}\\] - \\d{4}-\\d{2}-\\d{2}$`, 'm')
   if (!dated.test(readFileSync(join(root, 'CHANGELOG.md'), 'utf8')))
-    found.push(`CHANGELOG.md has no section "## ${version}, YYYY-MM-DD"`)
+    found.push(`CHANGELOG.md has no section "## [${version}] - YYYY-MM-DD"`)
   for (const name of readdirSync(join(root, 'packages'))) {
     const folder = join(root, 'packages', name)
     if (!existsSync(join(folder, 'package.json'))) continue

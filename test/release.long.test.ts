@@ -28,7 +28,7 @@ const FILES: Record<string, string> = {
   'packages/agent/package.json': JSON.stringify({ name: '@keystride/agent', version: VERSION }),
   'bin/sbom.mjs': "process.stdout.write('{}')",
   'bin/monitoring.mjs': "process.stdout.write('{}')",
-  'CHANGELOG.md': `# Changelog\n\n## ${VERSION}, 2026-01-02\n\n- A change.\n`,
+  'CHANGELOG.md': `# Changelog\n\n## [${VERSION}] - 2026-01-02\n\n- A change.\n`,
   '.gitignore': 'node_modules/\nbuild/\n',
   '.ci/run': '#!/bin/sh\n[ ! -e broken ]\n',
 }
@@ -172,13 +172,13 @@ describe('npm run release', () => {
     git('tag', 'released')
     write('README.md', 'new')
     refused(/^the checkout has changes that are not committed:\n\?\? README\.md/)
-    write('CHANGELOG.md', `## ${VERSION}, unreleased\n`)
+    write('CHANGELOG.md', `## [Unreleased]\n`)
     commit()
     expect(release('--out', at('tried'), '--dry-run')).toMatchObject({
       status: 0,
       stdout: expect.stringMatching(/^a release would be refused: CHANGELOG[\s\S]*A dry run: do not publish/),
     })
-    refused(/^CHANGELOG\.md has no section "## 1\.2\.3, YYYY-MM-DD"/)
+    refused(/^CHANGELOG\.md has no section "## \[1\.2\.3\] - YYYY-MM-DD"/)
     write('packages/agent/package.json', JSON.stringify({ name: '@keystride/agent', version: '1.2.2' }))
     commit()
     refused(/^packages\/agent has version 1\.2\.2, wanted 1\.2\.3/)
