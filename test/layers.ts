@@ -33,9 +33,9 @@ export const LAYERS: Record<string, Layer> = {
     packages: ['oidc-provider', 'jose', 'openid-client', 'uuid', 'zod'],
   },
   'src/sso/directory/ldap.ts': { layers: ['src/sso', 'src/domain'], packages: ['ldapts'] },
-  'src/web': { layers: ['src/web', 'src/domain'], packages: [] },
+  'src/web': { layers: ['src/web', 'src/domain', 'texts'], packages: [] },
   'src/web/browser': { layers: ['src/web/browser'], packages: ['@keystride/recorder'] },
-  'src/console': { layers: ['src/console', 'src/typist'], packages: ['preact', '@preact/signals', 'uplot', 'uqr'] },
+  'src/console': { layers: ['src/console', 'src/typist', 'texts'], packages: ['preact', '@preact/signals', 'uplot', 'uqr'] },
   'src/jobs': { layers: ['src/jobs', 'src/domain', 'src/storage', 'src/flows'], packages: ['csv-stringify', 'yazl'] },
   'src/jobs/channels': { layers: ['src/jobs', 'src/domain', 'src/storage', 'src/flows'], packages: ['nodemailer'] },
   'src/process': {

@@ -34,7 +34,7 @@ function merged(value: Document, patch: Document): Document {
 }
 
 /**
- * What `kubectl kustomize` makes of a folder, in the order of its resources. It knows resources, images by newName, and patches as
+ * Renders a folder as `kubectl kustomize` does, in the order of its resources. It knows resources, images by newName, and patches as
  * strategic merge, by a target or by their own kind and name. Anything else in a kustomization.yaml throws.
  */
 export function rendered(folder: string): Document[] {

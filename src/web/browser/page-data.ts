@@ -1,7 +1,7 @@
 /** The input of a page's module, as JSON in `data-page`. Only types; both sides are checked against them. */
 
 /** Texts about the typing form that are the page's own: `<keystride-typing>` brings the others. Braces hold placeholders. */
-export interface TypingTexts {
+interface TypingTexts {
   readonly next: string
   /**
    * No pattern is taken until `{when}`, such as `in 10 minutes`: after too many refused ones, or in the interval of the policy. The
@@ -16,13 +16,13 @@ export interface TypingTexts {
 }
 
 /** A heading and a sentence under it. */
-export interface Saying {
+interface Saying {
   readonly title: string
   readonly text: string
 }
 
 /** Texts of the page for trying the product. Braces hold placeholders. */
-export interface TryTexts {
+interface TryTexts {
   readonly pageTitle: string
   readonly title: string
   readonly lead: string
