@@ -1,9 +1,8 @@
 #!/usr/bin/env node
 // `npm run test:mutation`: puts small bugs into the rules, one at a time, and prints how many of them a test detects. Fails
-// below the threshold. Arguments: the files to mutate, all unless given; `--write` writes docs/mutation.md.
-import { writeFileSync } from 'node:fs'
-import { availableParallelism, cpus, totalmem } from 'node:os'
-import { dirname, join } from 'node:path'
+// below the threshold. Arguments: the files to mutate, all unless given.
+import { availableParallelism } from 'node:os'
+import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { fromTests } from './from-tests.mjs'
 import { prepare } from './prepare.mjs'
@@ -11,19 +10,15 @@ import { prepare } from './prepare.mjs'
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 process.chdir(root)
 prepare()
-const { holds, MUTATED, page, scores, tableText } = await fromTests('mutation/scores')
+const { holds, MUTATED, scores, tableText } = await fromTests('mutation/scores')
 
-const given = process.argv.slice(2)
-const write = given.includes('--write')
-const asked = given.filter((one) => one !== '--write')
-const unknown = asked.filter((file) => !MUTATED.includes(file))
-if (unknown.length > 0 || (write && asked.length > 0)) {
-  process.stderr.write(`usage: npm run test:mutation -- [--write | FILE ...]\nfiles:\n  ${MUTATED.join('\n  ')}\n`)
+const asked = process.argv.slice(2)
+if (asked.some((file) => !MUTATED.includes(file))) {
+  process.stderr.write(`usage: npm run test:mutation -- [FILE ...]\nfiles:\n  ${MUTATED.join('\n  ')}\n`)
   process.exit(2)
 }
 const files = asked.length === 0 ? MUTATED : asked
 
-const begun = performance.now()
 const { Stryker } = await import('@stryker-mutator/core')
 const mutants = await new Stryker({
   mutate: files,
@@ -41,13 +36,7 @@ const mutants = await new Stryker({
   htmlReporter: { fileName: 'coverage/mutation/report.html' },
   warnings: { slow: false },
 }).runMutationTest()
-const seconds = (performance.now() - begun) / 1000
 
 const table = scores(files, mutants)
 process.stdout.write(`\n${tableText(table)}\n`)
-if (write) {
-  const machine = `${cpus().length} cores of ${cpus()[0]?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.versions.node}`
-  const date = new Date().toISOString().slice(0, 10)
-  writeFileSync(join(root, 'docs/mutation.md'), page(table, { date, machine, seconds }))
-}
 process.exit(holds(table) ? 0 : 1)

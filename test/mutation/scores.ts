@@ -48,30 +48,3 @@ export const tableText = (table: readonly Score[]): string =>
       return `${verdict}  ${percent.toFixed(1).padStart(5)} %  ${String(noticed).padStart(4)} of ${String(mutants).padStart(4)}  ${file}`
     })
     .join('\n')
-
-/** Date, machine and duration of a run. */
-interface Run {
-  readonly date: string
-  readonly machine: string
-  readonly seconds: number
-}
-
-const minutes = (seconds: number) => `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`
-
-/** The text of docs/mutation.md. */
-export const page = (table: readonly Score[], { date, machine, seconds }: Run): string => `# Mutation tests
-
-Stryker puts small bugs into the rules of attempts, codes, user references, profile links and redirects, one at a time: an inverted
-comparison, a condition that is always true, a missing text, a regular expression without its anchor. Tests must notice at least ${BAR} % of
-the bugs in each file. Some of the others change nothing that can be observed.
-
-\`npm run test:mutation -- --write\` writes this page. Counted on ${date} in ${minutes(seconds)}; machine: ${machine}.
-
-| file | bugs | noticed | score |
-|---|---|---|---|
-${table.map(({ file, mutants, noticed, percent }) => `| \`${file}\` | ${mutants} | ${noticed} | ${percent.toFixed(1)} % |`).join('\n')}
-`
-
-/** The rows of such a page: file and score, %. */
-export const rowsOfPage = (text: string): (readonly [file: string, percent: number])[] =>
-  [...text.matchAll(/^\| `([^`]+)` \|.*\| ([\d.]+) % \|$/gm)].map(([, file = '', percent]) => [file, Number(percent)])
