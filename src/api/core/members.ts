@@ -81,6 +81,8 @@ export const changeUser = coreRoute({
   method: 'patch',
   path: '/users/{userRef}',
   summary: 'Change an account',
+  description:
+    'An absent field is not changed. `member_ref` alone on a nominative account is 409. A change of type ends the sessions of the account.',
   countedAs: 'other',
   lane: 'core',
   needsKey: true,

@@ -11,6 +11,9 @@ export const queuePendingAction = coreRoute({
   method: 'post',
   path: '/users/{userRef}/pending-action',
   summary: 'Queue a profile action for the next sign-in',
+  description:
+    'The action waits for seven days; a later one replaces it. A reset runs at the first enroll call with an accepted pattern, in a session whose bootstrap has ' +
+    'reported it. An update continues in the next sign-in if one was not enough. Emptying the profile ends both.',
   countedAs: 'other',
   lane: 'core',
   needsKey: true,

@@ -14,6 +14,8 @@ export const chooseSecurityCode = coreRoute({
   method: 'put',
   path: '/users/{userRef}/security-code',
   summary: 'Set or replace the security code of a member',
+  description:
+    'A new code must differ from the last two. It reopens a code that ten failures have closed, but shortens no running lock and keeps the counters.',
   countedAs: 'other',
   lane: 'code',
   needsKey: true,
@@ -47,6 +49,8 @@ export const issueSecurityCode = coreRoute({
   method: 'post',
   path: '/users/{userRef}/security-code',
   summary: 'Generate a temporary security code',
+  description:
+    'The code signs in once within 24 hours; at most five an hour. `securityCodeTemporary` stays true after its use or expiry, until it is replaced.',
   countedAs: 'other',
   lane: 'code',
   needsKey: true,

@@ -27,6 +27,12 @@ export const enrollPattern = coreRoute({
   method: 'post',
   path: '/users/{userRef}/typing-patterns',
   summary: 'Enroll one reference pattern',
+  description:
+    'In an expired profile the old patterns are dropped once the new ones are complete. A complete profile takes further patterns within ' +
+    '5 minutes of a success by typing in the same session. A pattern before the hours of the policy’s `enrollment` is 429 and used up. ' +
+    'A machine’s pattern, a replay and events that show pasting are 422 and cost no attempt; after 20 refused patterns within 15 minutes the ' +
+    'member’s patterns get 429 until the oldest is 15 minutes old. A pattern counts as seen with its first final answer, whatever that is: ' +
+    'sent again, exact or edited, it is a replay.',
   countedAs: 'enroll',
   needsKey: true,
   needsSession: true,
@@ -90,6 +96,9 @@ export const resetProfile = coreRoute({
   method: 'delete',
   path: '/users/{userRef}/typing-patterns',
   summary: 'Reset the biometric profile',
+  description:
+    'Ends the queued action, the sessions and the links of the person, and reopens typing that is locked, not a locked code. While an ' +
+    'administrator’s lock holds, the profile takes no new pattern.',
   countedAs: 'other',
   lane: 'core',
   needsKey: true,
@@ -98,7 +107,7 @@ export const resetProfile = coreRoute({
   query: MemberQuery,
   body: { kind: 'none' },
   replies: {
-    200: z.object({ ...ProfileState, n_patterns_deleted: z.int() }),
+    200: z.object({ ...ProfileState, n_patterns_deleted: z.int().describe('enrolled references') }),
   },
   refuses: ['user-not-found', 'member-required', 'member-mismatch'],
   async handle({ organizationId, params, query, services }) {
@@ -113,6 +122,8 @@ export const deletePattern = coreRoute({
   method: 'delete',
   path: '/users/{userRef}/typing-patterns/{patternId}',
   summary: 'Remove one reference pattern',
+  description:
+    'An adaptive reference has the `patternTestId` of the attempt that it was learned from. Removing an enrolled reference removes the adaptive ones too.',
   countedAs: 'other',
   lane: 'core',
   needsKey: true,

@@ -33,7 +33,7 @@ export const listTypingWords = coreRoute({
   summary: 'Typing words of the organization: its own and the shipped ones',
   description:
     'Without a filter the answer has about 4,000 words (0.4 MB), because every language has hundreds of shipped words. ' +
-    'Filter by language, or use core=false for own words only. Own words come first, oldest first, then shipped words by ' +
+    'Filter by language, or use core=false for own words only. Words that differ only in case or in the form of the apostrophe are one word. Own words come first, oldest first, then shipped words by ' +
     'frequency.',
   query: z.object({
     language: LanguageTag.optional().describe(`only this language: ${LANGUAGE}`),

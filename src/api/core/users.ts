@@ -86,6 +86,11 @@ export const bootstrapUser = coreRoute({
   method: 'get',
   path: '/users/{userRef}',
   summary: 'Begin a sign-in: returns the account state, a session and words to type',
+  description:
+    'Continues the session of the header if it is live, and shows again the words that it has not used up; another language replaces them. ' +
+    'None of the words of a sign-in was typed at the enrollment or in the last 48 sign-ins, if at least 525 words of the language are enabled. ' +
+    'A session of a shared account is bound to the first member that a call names and finds: another member is 400 from then on. ' +
+    'Only typing keeps a profile from expiring.',
   countedAs: 'bootstrap',
   needsKey: true,
   needsSession: false,
@@ -120,6 +125,10 @@ export const createUser = coreRoute({
   method: 'post',
   path: '/users/{userRef}',
   summary: 'Create an account, or a member of a shared one',
+  description:
+    'Without `type` an existing account is accepted as it is; with the other type it is 409, and `member_ref` alone on a nominative account is 400. ' +
+    '`user_display_name` labels the member that the call creates, or an account without members. A member created again has only the old locks. ' +
+    '`rotate_security_code` also gives a code to an existing account without one, so that an interrupted creation can be repeated.',
   countedAs: 'other',
   lane: 'core',
   needsKey: true,
@@ -188,6 +197,10 @@ export const deleteUser = coreRoute({
   method: 'delete',
   path: '/users/{userRef}',
   summary: 'Delete an account with all its data, or archive a member of a shared one',
+  description:
+    'The cost of failed attempts stays for 24 hours as a hash: creating the account again lifts no lock. The attempts are subtracted from the ' +
+    'counts by application, place and network; counts by outcome, country, browser and system stay. Archiving a member erases patterns, code and ' +
+    'label; its sign-ins stay on record without the typing.',
   countedAs: 'other',
   lane: 'core',
   needsKey: true,

@@ -76,6 +76,13 @@ export const verifyUser = coreRoute({
   method: 'post',
   path: '/users/{userRef}/verify',
   summary: 'Verify a user by a typing pattern or a security code',
+  description:
+    'A session counts attempts, not failures: a success does not refill it, and the next sign-in starts with a bootstrap. A refused attempt, ' +
+    'an answer `enroll` and a 422 cost nothing. A pattern that cannot be read, comes from a phone or tablet, or shows pasting is 422; ' +
+    'after 20 refused patterns within 15 minutes the member’s patterns get 429, codes stay open. A code may be tried while typing is open, unless the ' +
+    'policy sets `require_biometric_first`: then it opens when a typing attempt of the session is recorded as failed. ' +
+    'A pattern as near to an earlier one of the member as one sincere pattern in 1,000 is a copy; as near as one in 200 it is `challenge` instead of `auth`, unless the ' +
+    'policy’s `priority` is `usability`. If too many codes wait for comparison, the answer is 429 and the attempt is given back.',
   outcomes: verifyOutcomes,
   countedAs: 'verify',
   laneOfBody: laneOfVerify,

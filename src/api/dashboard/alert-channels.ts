@@ -179,7 +179,7 @@ function routesOf<B extends z.ZodType>(wire: Wire<B>): Route<DashboardServices>[
     dashboardRoute({
       ...common,
       method: 'post',
-      summary: `Set the ${name} channel`,
+      summary: `Set the ${name} channel; replaces it as a whole`,
       body: { kind: 'json', schema: wire.body },
       replies: { 200: Data(wire.reply) },
       refuses: ['validation-failed'],

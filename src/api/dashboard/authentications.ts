@@ -41,7 +41,7 @@ export const TypedWordsField = z
   .enum(TYPED_WORDS)
   .nullable()
   .describe(
-    'whether the words of the session were typed; masked: in mode sensitive nobody can tell. Null for a security code, and for attempts of versions that did not compare',
+    'whether the words of the session were typed: letters and digits in order after Backspace, without case, spaces and marks, as they were scored; masked: in mode sensitive nobody can tell. Null for a security code, and for attempts of versions that did not compare',
   )
 const Authentication = z
   .object({

@@ -31,7 +31,7 @@ export const exportLog = dashboardRoute({
   summary: 'Export authentications, the request log or the ledger as CSV in a zip',
   description:
     'Answers at once; /management/logs-archives shows when the archive is ready. Kept for 7 days. Deleting an account ' +
-    'removes the archives that hold its sign-ins. Request a failed archive again. At most 10 may be queued.',
+    'removes the archives that hold its sign-ins, and starts one in progress again. Request a failed archive again. At most 10 may be queued.',
   params: NoParams,
   query: NoQuery,
   body: { kind: 'json', schema: Asked },

@@ -83,7 +83,7 @@ export const patternsById = dashboardRoute({
   },
 })
 
-/** Largest number of patterns whose tags one answer counts: it takes 25 ms (docs/benchmarks.md). */
+/** Largest number of patterns whose tags one answer counts: it takes 25 ms (npm run bench -- dashboard). */
 const TAGS_AMONG = 10_000
 const TAGS = `Counts the newest ${TAGS_AMONG} tested patterns of the window.`
 

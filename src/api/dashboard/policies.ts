@@ -58,6 +58,8 @@ export const listPolicies = dashboardRoute({
   method: 'get',
   path: '/policies',
   summary: 'Policies of the organization, oldest first',
+  description:
+    'A context indicator learns from successes by typing and gives no score before three. No measurement supports the default weights.',
   params: NoParams,
   query: z.object({ archived: Flag.default('false').describe('true: archived policies are included') }),
   body: NoBody,

@@ -118,7 +118,8 @@ export const actOnUser = dashboardRoute({
   summary: 'Perform an action on a user: lock, unlock, reset the profile, clear the code, or queue an action',
   description:
     'lock closes typing and the security code and ends the sessions. unlock reopens both; a profile reset reopens typing. ' +
-    'RESET_BIOMETRIC_PROFILE and UPDATE_BIOMETRIC_PROFILE wait for the next sign-in; clear-pending-action cancels them.',
+    'RESET_BIOMETRIC_PROFILE and UPDATE_BIOMETRIC_PROFILE wait for the next sign-in; clear-pending-action cancels them. While a lock holds, enrollment is 409 and a queued reset waits. Each action is recorded ' +
+    'before and after it runs, and deleted with the account.',
   params: UserParams,
   query: NoQuery,
   body: {

@@ -18,7 +18,9 @@ const RedirectUri = z.string().transform((text, context) => {
 const { least, most, fallback } = LINK_VALIDITY_S
 const Wishes = z
   .object({
-    redirect_uri: RedirectUri.nullish().describe('redirect address at the end, with status=completed added'),
+    redirect_uri: RedirectUri.nullish().describe(
+      'redirect address at the end, with status=completed added, which replaces its own status',
+    ),
     validity: z
       .int()
       .min(least)
@@ -67,12 +69,13 @@ const makes = (kind: LinkKind, summary: string, description: string, refuses: re
   })
 
 const ONE_LIVE =
-  'A user has one live link of each kind: a new one revokes the older. Opening a link does not use it up.'
+  'A user has one live link of each kind: a new one revokes the older, and a reset of the profile ends all. Opening a link does not use it up. ' +
+  'Ended and unknown links get the same page and status, 404. A `validity` shorter than the hours between patterns take is 422.'
 
 export const createProfileLink = makes(
   'create-profile',
   'Create a link on which a user registers a biometric profile',
-  `Creates the user (or the member of a shared account) if unknown. ${ONE_LIVE}`,
+  `Creates the user (or the member of a shared account) if unknown. Patterns count at once, also if the link is revoked. ${ONE_LIVE}`,
   ['accounts-quota', 'members-quota'],
 )
 
@@ -86,7 +89,7 @@ export const resetProfileLink = makes(
 export const completeProfileLink = makes(
   'complete-profile',
   'Create a link on which a user adds missing patterns to the biometric profile',
-  `A profile below its target becomes complete, a complete one becomes full. ${ONE_LIVE}`,
+  `A profile below its target becomes complete, a complete one becomes full; a full one is 409. Patterns count at once. ${ONE_LIVE}`,
   [],
 )
 
@@ -95,6 +98,8 @@ export const revokeLinks = linkRoute({
   method: 'delete',
   path: '/api/links/{userRef}',
   summary: "Revoke all of a user's links",
+  description:
+    'On a shared account without `member_ref`, revokes the links of all members. Patterns of an abandoned reset are removed.',
   countedAs: 'other',
   lane: 'core',
   needsKey: true,

@@ -11,7 +11,8 @@ export const typeByLink = linkRoute({
   method: 'post',
   path: '/typing-patterns',
   summary: "Add one typing pattern with a link's key; called by the hosted page",
-  description: 'The pattern that completes the profile ends the link.',
+  description:
+    'The pattern that completes the profile ends the link. It takes no other text than the words of the link. A page of another origin gets 403.',
   countedAs: 'enroll',
   lane: 'page',
   needsKey: false,

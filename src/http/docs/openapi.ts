@@ -83,7 +83,8 @@ export function openApiDocument<S>(api: Api<S>, about: About): OpenApiDocument {
         'Every JSON answer has timestamp, success and message; every error except 401 also has a reason. Every answer has ' +
         'X-Request-Id. In a query, + is a plus sign and %20 is a space. NUL or a lone surrogate in any string of a request, including object keys, is 422. In a body, null in ' +
         'an optional field means absent, and unknown fields are ignored; misspelt known fields are listed in the warnings ' +
-        'of the answer.',
+        'of the answer. A message names a field of a body by its path alone and a parameter with its place. A date without an offset is UTC and ' +
+        'from 2000 to 2100; the region of a language is dropped. HEAD is served wherever GET is. A key without the scope of the API gets 403.',
       license: { name: 'Apache License 2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: serverUrl(about.baseUrl) }],

@@ -27,7 +27,7 @@ export const userVerify = coreRoute({
   description:
     'Use GET /users/{userRef}, then POST /users/{userRef}/verify instead. Without X-Service-Session, all attempts within ' +
     '900 seconds count as one sign-in, until one of them succeeds. The header `x-enrollment: USER` creates an unknown user ' +
-    'and enrolls typing patterns, with action enroll, until the profile is complete. A security code never creates a user.',
+    'and enrolls typing patterns, with action enroll, until the profile is complete. A security code never creates a user. In an enrollment a bot or a replay is rejected with its reason and status 200.',
   outcomes: verifyOutcomes,
   countedAs: 'verify',
   laneOfBody: laneOfVerify,
