@@ -125,7 +125,7 @@ const filtered = (
   and ${reason === null ? sql`true` : sql`events is not null and reason = ${reason}`}
   and ${application === null ? sql`true` : sql`facets ->> 'application' = ${application}`}`
 
-/** A person's own label, else the account's. */
+/** A person's own label, otherwise the label of the account. */
 const label = (sql: Transaction) => sql`
   coalesce(
     (select m.display_name from keystride.member m where m.organization_id = t.organization_id and m.id = t.member_id),

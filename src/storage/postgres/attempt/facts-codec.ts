@@ -1,7 +1,7 @@
 import type { AttemptFacts } from '../../../domain/attempt-facts.js'
 import type { IndicatorReading, Signal, SignalValue } from '../../../domain/context/signal.js'
 
-/** After indicator, weight and score, each signal has its name and weight, and if it has values, outcome, value and reference. */
+/** Indicator, weight and score come first. Each signal has its name and weight, followed by outcome, value and reference if it has these. */
 type IndicatorRow = readonly SignalValue[]
 
 /**
@@ -38,7 +38,7 @@ function toReading([indicator, weight, score, ...fields]: IndicatorRow): Indicat
   const flat = fields.flat(2)
   const signals: Signal[] = []
   for (let i = 0; i < flat.length; ) {
-    // An outcome is a number or null: a text is the name of the next signal.
+    // An outcome is a number or null, so a text is the name of the next signal.
     const hasValues = i + 2 < flat.length && typeof flat[i + 2] !== 'string'
     const [computedOutcome, value, reference] = hasValues ? [flat[i + 2], flat[i + 3], flat[i + 4]] : [null, null, null]
     // Sound: `toIndicatorRow` wrote the fields in this order.

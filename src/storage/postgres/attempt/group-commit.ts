@@ -6,7 +6,7 @@ import { type Owned, parametersOf, RECORD_ATTEMPTS } from './record-codec.js'
 
 type WaitingAttempt = Waiting<Owned, RecordOutcome>
 
-/** Largest number of attempts per commit: fewer already share the disk's flush, and the statement stays far below its time-out. */
+/** Largest number of attempts per commit. Fewer attempts share the flush of the disk as well, and the statement stays far below its time-out. */
 const BATCH_MAX = 64
 /**
  * A commit waits for at most this many attempts, and while one is under way, another one begins with this many. A statement
@@ -39,9 +39,9 @@ export function groupCommit(
 }
 
 /**
- * Takes the attempts of one statement from the queue. The statement sees marks as they were before it, so it gets none that
- * resemble each other or one under way. Those stay for a later commit, which detects them as replays. Bands of two
- * organizations are equal by chance only, which costs a wait.
+ * Takes the attempts of one statement from the queue. The statement sees marks as they were before it, so no two of its
+ * attempts resemble each other, and none resembles one under way. The others stay for a later commit, which detects them as
+ * replays. Bands of two organizations are equal by chance only, which costs a wait.
  */
 function takeBatch(queue: WaitingAttempt[], underWay: readonly WaitingAttempt[]): WaitingAttempt[] {
   const batch: WaitingAttempt[] = []

@@ -14,7 +14,7 @@ interface MarkRow {
 interface SampleRow {
   id: string
   account_id: string
-  /** Null for an attempt: its mark has the generation. */
+  /** Null for an attempt, because its mark has the generation. */
   generation: number | null
   sealed: Uint8Array
 }
@@ -27,7 +27,7 @@ export const resembling =
   (organizationId, memberId, mark, { now, most }) =>
     database.keyed(organizationId, async (sql) => {
       const marks = await marksLike(sql, memberId, mark, { since: new Date(now - REPLAY_MEMORY_DAYS * DAY_MS), most })
-      // If this very typing is known, no comparison is needed.
+      // A mark that equals a known one needs no comparison.
       const isKnown = marks.some(({ exact }) => Buffer.compare(exact, mark.exact) === 0)
       const samples = new Map((await samplesOf(sql, organizationId, isKnown ? [] : marks)).map((row) => [row.id, row]))
       return marks.map(

@@ -6,8 +6,8 @@ import { type Transaction, textElement } from '../connection/client.js'
 import { fromFactsText, toFactsText } from './facts-codec.js'
 
 /**
- * The columns of `keystride.authentication`: how a field of an attempt is written by `keystride.record_attempts` and read
- * from a row. A new column of an attempt is its field, a line here, and its place in the schema.
+ * The columns of `keystride.authentication`, each with its parameter of `keystride.record_attempts` and its reader. A new column
+ * needs a field of the attempt, a line here, and a place in the schema.
  */
 const COLUMNS: { readonly [Field in keyof Authentication]: Column<Authentication[Field]> } = {
   id: { column: 'id', parameter: 'ids', write: bare, read: unchanged },
@@ -43,7 +43,7 @@ const COLUMNS: { readonly [Field in keyof Authentication]: Column<Authentication
   policyId: { column: 'policy_id', parameter: 'policy_ids', write: bare, read: unchanged },
   nPatternsRef: { column: 'n_patterns_ref', parameter: 'n_patterns_ref', write: bare, read: unchanged },
   nPatternsRefUsed: { column: 'n_patterns_ref_used', parameter: 'n_patterns_ref_used', write: bare, read: unchanged },
-  // Retention removes the sample: the id alone is useless.
+  // Retention removes the sample, and the id alone is useless.
   patternId: {
     column: 'pattern_id',
     parameter: 'pattern_ids',
@@ -59,7 +59,7 @@ const COLUMNS: { readonly [Field in keyof Authentication]: Column<Authentication
   },
 }
 
-/** Further parameters of `keystride.record_attempts`: the organization, the versions the attempt was judged on, its replay mark. */
+/** Further parameters of `keystride.record_attempts`: organization, replay mark, and the versions on which the attempt was judged. */
 const CHECKS: Readonly<Record<string, (owned: Owned) => Element>> = {
   organization_ids: ({ organizationId }) => organizationId,
   attempts_versions: ({ attempt }) => attempt.attemptsVersion,
@@ -85,10 +85,10 @@ export interface Owned {
   readonly attempt: AttemptRecord
 }
 
-/** An element of an array as PostgreSQL reads it: ids, numbers, booleans and words of closed sets bare, all else quoted. */
+/** Writes an element of an array as PostgreSQL reads it. Only ids, numbers, booleans and words of closed sets need no quotes. */
 type Element = string | number | boolean | null
 
-/** `parameter` is an array, `text` a text of all parts: PostgreSQL reads long elements of an array character by character. */
+/** A `parameter` is an array. A `text` has all parts in one text, because PostgreSQL reads long elements of an array character by character. */
 type Column<Value> = {
   readonly column: string
   readonly read: (stored: unknown, row: AuthenticationRow) => Value
@@ -111,7 +111,7 @@ function bare<Value extends Element>(value: Value): Element {
 type AnyColumn = Column<unknown>
 const columns = Object.entries(COLUMNS) as [keyof Authentication, AnyColumn][]
 
-/** Arrays first, then texts, in the order of the parameters. */
+/** In the order of the parameters: arrays, then texts. */
 const ARRAYS: readonly (readonly [parameter: string, element: (owned: Owned) => Element])[] = [
   ...columns.flatMap(([field, column]) =>
     'parameter' in column ? [[column.parameter, (o: Owned) => column.write(o.attempt[field])] as const] : [],
@@ -125,7 +125,7 @@ const TEXTS: readonly (readonly [parameter: string, part: (attempt: AttemptRecor
   ...Object.entries(EFFECTS),
 ]
 
-/** Separates the parts of a text: JSON contains this character only escaped. */
+/** Separates the parts of a text. JSON contains this character only in escaped form. */
 const SEPARATOR = '\u001f'
 
 const NO_BANDS = Array<number>(REPLAY_BANDS).fill(0).join()
@@ -146,10 +146,10 @@ export function parametersOf(batch: readonly Owned[]): string[] {
 
 const selected = columns.map(([, { column }]) => column)
 
-/** The columns of an attempt, in a select. */
+/** The columns of an attempt for a select. */
 export const authenticationColumns = (sql: Transaction) => sql(selected)
 
-/** The same for a list: a sample is empty bytes, because its own are a third of what is read. */
+/** The same for a list, with empty bytes for a sample, which would be a third of the bytes read. */
 export const listedColumns = (sql: Transaction) =>
   sql`${sql(selected.filter((column) => column !== 'sealed'))}, case when sealed is not null then ''::bytea end as sealed`
 

@@ -97,7 +97,7 @@ export function postgresSessions(database: Database): SessionStore {
           where ${live(sql, organizationId, userRef, sha256)}`
       }),
 
-    // Durable, like endAll: an ended session must not return after a crash.
+    // Durable, like endAll, because an ended session must not return after a crash.
     end: (organizationId, userRef, sha256) =>
       database.keyed(organizationId, async (sql) => {
         await sql`
@@ -125,7 +125,7 @@ export async function endEverySession(database: Database): Promise<void> {
   while ((await endSome()).count > 0);
 }
 
-/** One statement: of concurrent calls the first inserts, and the others wait for its row and return that. */
+/** One statement, so that the first one of concurrent calls inserts, and the others wait for its row and return it. */
 async function mintImplicit(
   sql: Transaction,
   organizationId: string,
@@ -175,7 +175,7 @@ const columns = (sql: Transaction) => sql`
 const holds = (sql: Transaction, words: SessionWords | null) =>
   words === null ? sql`words is null` : sql`words = ${words.issued} and words_used = ${words.used}`
 
-/** Text that is no SHA-256 in hex becomes bytes that no session has. */
+/** Converts a text that is no SHA-256 in hex to bytes that no session has. */
 const bytes = (sha256: string) => Buffer.from(sha256, 'hex')
 
 function toSession(row: SessionRow): Session {

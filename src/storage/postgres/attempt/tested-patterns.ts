@@ -15,7 +15,7 @@ interface TestedRow {
   refused_generation: number | null
 }
 
-/** Look-ups per statement. */
+/** Largest number of look-ups of one statement. */
 const BATCH_MAX = 32
 /** While one statement is under way, another one begins with this many look-ups. */
 const WORTH_ANOTHER = 8

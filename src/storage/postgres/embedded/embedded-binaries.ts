@@ -10,13 +10,13 @@ export interface Binaries {
   readonly environment: NodeJS.ProcessEnv
   /** Prefix of a command that prevents running as root, which PostgreSQL refuses; empty if this process is not root. */
   readonly asOther: readonly string[]
-  /** Owner of the files with `asOther`; null: this process's user. */
+  /** Owner of the files with `asOther`; null for the user of this process. */
   readonly owner: { readonly uid: number; readonly gid: number } | null
   readonly pdeathsig: boolean
 }
 
 const NOBODY = 65534
-/** Any id but 0: inside the user namespace the same files belong to it. */
+/** Any id but 0. Inside the user namespace the same files belong to it. */
 const NAMESPACE_ID = 1000
 
 /** Finds the platform's package and a way to run it as a user other than root. Throws an error for the operator if either is missing. */
@@ -37,9 +37,9 @@ export function findBinaries(root: string): Binaries {
   return { initdb: bin('initdb'), postgres: bin('postgres'), environment, pdeathsig, ...unprivileged }
 }
 
-/** Completes a command line: not as root, and, with `diesWithParent`, ended with this process if Linux supports it. */
+/** Completes a command line, so that the program does not run as root, and, with `diesWithParent`, ends with this process if Linux supports it. */
 export function launcher({ asOther, pdeathsig }: Binaries, { diesWithParent }: { diesWithParent: boolean }) {
-  // setpriv is innermost: the kernel clears the death signal when a process changes its user.
+  // setpriv is innermost, because the kernel clears the death signal when a process changes its user.
   const ends = diesWithParent && pdeathsig ? ['setpriv', '--pdeathsig', 'INT', '--'] : []
   return (command: readonly string[]): [string, ...string[]] => {
     const [program, ...rest] = [...asOther, ...ends, ...command]
@@ -64,7 +64,7 @@ function packageFolder(name: string): string {
 /**
  * npm packages contain no links, and npm 12 does not run the script that would make them, so the shared libraries lack
  * their version names. Makes the links in the package. If the package is read-only, makes them in the data folder and
- * returns the search path for them; else null.
+ * returns the search path for them, otherwise null.
  */
 function ensureLibraries(packagePath: string, root: string): string | null {
   const list = path.join(packagePath, 'native/pg-symlinks.json')
@@ -80,7 +80,7 @@ function ensureLibraries(packagePath: string, root: string): string | null {
     mkdirSync(aside, { recursive: true, mode: 0o755 })
     link(from, path.join(aside, path.basename(to)))
   }
-  // Both folders: a library in one folder needs libraries of the other.
+  // The path has both folders, because a library in one needs libraries of the other.
   return needsAside ? [aside, path.join(packagePath, 'native/lib')].join(path.delimiter) : null
 }
 
@@ -103,7 +103,7 @@ function notRoot(postgres: string, root: string, environment: NodeJS.ProcessEnv)
   if (works([...namespace, postgres, '--version'], environment)) return { asOther: namespace, owner: null }
   const nobody = ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups', '--']
   if (works([...nobody, postgres, '--version'], environment)) {
-    // `nobody` needs access to the root folder; the mode of each file still protects its content.
+    // `nobody` needs access to the root folder. The mode of each file still protects its content.
     chownSync(root, NOBODY, NOBODY)
     if (works([...nobody, 'test', '-w', root], environment))
       return { asOther: nobody, owner: { uid: NOBODY, gid: NOBODY } }

@@ -7,7 +7,7 @@ import { type Credentials, isRunning } from './embedded-running.js'
 
 const SECRET_FILE = 'keystride.json'
 const TEMPORARY = 'postgres.making-'
-/** Programs of a killed start may still write into its folder for a moment: the removal is retried for up to 3 s. */
+/** The removal is retried for up to 3 s, because programs of a killed start may still write into its folder. */
 const REMOVED = { recursive: true, force: true, maxRetries: 10, retryDelay: 50 }
 
 export function readCredentials(folder: string): Credentials {
@@ -15,8 +15,8 @@ export function readCredentials(folder: string): Credentials {
 }
 
 /**
- * Makes the database `folder` with the service's login and database. Works in a temporary folder and renames it when
- * complete: a kill at any moment leaves nothing or all of it.
+ * Makes the database `folder` with the service's login and database. Works in a temporary folder and renames it when it is
+ * complete, so that a kill at any moment leaves nothing or the whole.
  */
 export async function createCluster(
   binaries: Binaries,
@@ -54,7 +54,7 @@ export async function createCluster(
     renameSync(making, folder)
   } catch (error) {
     rmSync(making, { recursive: true, force: true })
-    // Another service finished first: its database is used.
+    // Another service finished first, so its database is used.
     if (!existsSync(path.join(folder, 'PG_VERSION'))) throw error
   }
 }

@@ -13,7 +13,7 @@ export interface Credentials {
 /** PostgreSQL's `postmaster.pid`: line 1 process id, 4 port, 8 state. */
 interface PidFile {
   readonly pid: number
-  /** Null while it starts. */
+  /** Null while the server starts. */
   readonly port: number | null
   readonly status: string
 }
@@ -44,7 +44,7 @@ export function isRunning(pid: number): boolean {
   }
 }
 
-/** Dead, but not reaped by its parent: a container without an init process leaves such processes. */
+/** The process is dead and its parent has not reaped it, as in a container without an init process. */
 function isZombie(pid: number): boolean {
   try {
     return /\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))

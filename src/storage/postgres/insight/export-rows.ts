@@ -3,15 +3,15 @@ import type { TimeWindow } from '../../../domain/time-window.js'
 import { LONG_NAME } from '../connection/stalled-backends.js'
 import { connectClient, endClient } from '../connection/with-client.js'
 
-/** Rows per fetch: 2 ms of the event loop. */
+/** Rows per fetch, which take 2 ms of the event loop. */
 const BATCH = 500
 
-/** How much longer than a statement may take its answer is awaited: the server may have vanished without a reset. */
+/** Time after the limit of a statement until its answer counts as lost: the server may have vanished without a reset. */
 const ANSWER_MS = 5000
 
 /**
- * Columns in the order of src/domain/export.ts. `$1` organization, `$2` and `$3` window. A tag of a pattern cannot imitate a field of
- * the facts, because its quotes are escaped.
+ * Columns in the order of src/domain/export.ts. `$1` is the organization, `$2` and `$3` are the window. A tag of a pattern cannot
+ * imitate a field of the facts, because its quotes are escaped.
  */
 const QUERIES: Record<ExportKind, string> = {
   authentications: `
@@ -30,8 +30,8 @@ const QUERIES: Record<ExportKind, string> = {
 
 /**
  * Reads through a cursor in one read-only transaction of the organization, on a separate connection: a long export takes no
- * connection from sign-ins, and reads one snapshot. Ends with the iteration. Rejects as the driver does, and
- * when a statement takes longer than `statementMs` or has no answer 5 s later.
+ * connection from sign-ins, and reads one snapshot. The connection ends with the iteration. Rejects as the driver does,
+ * and when a statement takes longer than `statementMs` or has no answer 5 s later.
  */
 export async function* exportRows(
   url: string,
@@ -47,7 +47,7 @@ export async function* exportRows(
         set_config('statement_timeout', $2, true), set_config('idle_in_transaction_session_timeout', '60s', true)`,
       [organizationId, statementMs],
     )
-    // The planner must use the index for the order: sorting a million rows would fill the disk.
+    // The planner must use the index for the order, because sorting a million rows would fill the disk.
     await client.query(`select set_config('cursor_tuple_fraction', '0.001', true)`)
     await client.query(`declare exported no scroll cursor for ${QUERIES[kind]}`, [
       organizationId,

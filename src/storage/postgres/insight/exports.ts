@@ -16,9 +16,9 @@ interface ArchiveRow {
 }
 
 const ATTEMPTS_MAX = 5
-/** A piece takes about a second; a process that exceeds this, times STORE_PATIENCE, counts as dead. */
+/** A piece takes about a second. A process that takes longer than this, multiplied by STORE_PATIENCE, counts as dead. */
 const CLAIM_S = 30
-/** Longest statement of an export: it fetches 500 rows. */
+/** Limit of a statement of an export, which fetches 500 rows. */
 const ROWS_STATEMENT_MS = 30_000
 
 /** Archives in PostgreSQL; each export reads rows on a separate connection. */
@@ -115,7 +115,7 @@ async function claim(
   })
   if (claimed === null) return null
   try {
-    // After the commit of the claim: see the SQL function.
+    // This follows the commit of the claim (await_erasures.sql).
     await database.scoped(organizationId, (sql) => sql`select keystride.await_erasures()`)
   } catch (error) {
     // A deletion may take longer than this statement. An attempt that has read nothing does not count.
@@ -157,8 +157,8 @@ async function* pieces(
 }
 
 /**
- * For the deletion of a person, in its transaction and before the person's rows are deleted: deletes archives that contain any
- * of these rows, and restarts one that is being written. The statements must be sent in this order.
+ * Deletes the archives that contain rows of a person, and restarts one that is being written. The caller is the transaction that
+ * erases the person, before it deletes these rows. The statements must be sent in this order.
  */
 export function eraseFromExports(sql: Transaction, organizationId: string, userRef: string) {
   // Retention may have dropped rows this old, which an archive still has.

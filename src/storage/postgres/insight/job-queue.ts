@@ -76,7 +76,7 @@ interface StateRow {
   last_success: Date | null
 }
 
-/** Counts the jobs of the last days, a few thousand rows: schedules send about one a minute. */
+/** Counts the jobs of the last days. They are a few thousand rows, because schedules send about one a minute. */
 async function statesOf(database: Database): Promise<QueueState[]> {
   const rows = await database.call(
     (sql) => sql<StateRow[]>`
@@ -103,7 +103,7 @@ async function statesOf(database: Database): Promise<QueueState[]> {
   })
 }
 
-/** Creates or migrates the schema of the queues to the package's version, and every queue with its rules. In the caller's transaction. */
+/** Creates or migrates the schema of the queues to the package's version, and every queue with its rules, in the caller's transaction. */
 export async function migrateJobQueue(execute: Execute): Promise<void> {
   const boss = await open(execute, { migrate: true })
   const known = new Map((await boss.getQueues()).map((queue) => [queue.name, queue]))
@@ -151,8 +151,8 @@ async function open(execute: Execute, { migrate = false } = {}): Promise<PgBoss>
   return boss.start()
 }
 
-/** Removes BEGIN and COMMIT, which a pool rejects: statements that are sent together are one transaction anyway. */
+/** Removes BEGIN and COMMIT. Statements that are sent together are one transaction without them. */
 const withoutBrackets = (text: string): string => text.replace(/\bBEGIN;/, '').replace(/\bCOMMIT;/, '')
 
-/** Arrays (all are of UUIDs) as text: the client does not know array types. */
+/** Converts arrays, which are all of UUIDs, to text, because the client does not know array types. */
 const asParameter = (value: unknown): unknown => (Array.isArray(value) ? `{${value.join(',')}}` : (value ?? null))

@@ -13,7 +13,7 @@ interface NotificationRow {
   read_at: Date | null
 }
 
-/** For some hundred rows with their indexes; no end user waits. */
+/** Time-out for some hundred rows with their indexes. No end user waits for it. */
 const JOB = { patienceMs: 10_000 }
 
 /** Notifications in PostgreSQL; SQL functions write them. */
@@ -73,7 +73,7 @@ export function postgresNotifications(database: Database): NotificationStore {
   }
 }
 
-/** User references come from the current account: a notification itself names nobody. */
+/** User references are those of the present account, because a notification itself names nobody. */
 export const joined = (sql: Transaction) => sql`
   from keystride.notification n
     left join keystride.account a on a.organization_id = n.organization_id and a.id = n.account_id

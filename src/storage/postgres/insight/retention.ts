@@ -4,9 +4,9 @@ import { withClient } from '../connection/with-client.js'
 
 /** No end user waits for these. */
 const PATIENCE_MS = 10_000
-/** A table in use is skipped until the next run: queries behind a waiting lock would wait too. */
+/** A table in use is skipped until the next run, because queries behind a waiting lock would wait too. */
 const LOCK_MS = 150
-/** Sessions per statement: some 20 ms, so that no other statement waits long for the connection. */
+/** Sessions per statement. It takes some 20 ms, so no other statement waits long for the connection. */
 const SWEPT_AT_ONCE = 2000
 
 /** Retention in PostgreSQL, by SQL functions of the schema. */
@@ -53,7 +53,7 @@ export function postgresRetention(database: Database): RetentionStore {
           `the login does not own ${foreign.join(', ')}, so it cannot vacuum rows of erased people from their files`,
         )
       if (tables.length === 0) return
-      // VACUUM runs outside of transactions, and takes as long as it takes.
+      // VACUUM runs outside of transactions and without a time-out.
       await withClient(
         database.server(),
         async (client) => {
@@ -73,10 +73,10 @@ export function postgresRetention(database: Database): RetentionStore {
   }
 }
 
-/** A vacuum keeps rows that an older transaction may see: the one after this time finds none, or the next one does. */
+/** A vacuum keeps rows that an older transaction may see, so a table is vacuumed again until this long after the newest erasure. */
 const AGAIN_AFTER = '1 hour'
 
-/** The tables to vacuum, small ones first: those without a vacuum since the newest erasure, and the planner's statistics. */
+/** The tables without a vacuum since the newest erasure, small ones first, and the planner's statistics, which come last. */
 async function tablesToVacuum(
   database: Database,
 ): Promise<readonly { readonly name: string; readonly may: boolean }[]> {

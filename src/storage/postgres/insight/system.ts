@@ -8,7 +8,7 @@ interface FactsRow {
   functions_version: string | null
 }
 
-/** Facts about PostgreSQL. As the bare login, which owns the history of migrations. */
+/** Facts about PostgreSQL, read as the login role, which owns the history of migrations. */
 export function postgresSystem(database: Database): SystemStore {
   return {
     async database() {

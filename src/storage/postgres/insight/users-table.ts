@@ -17,7 +17,7 @@ interface UserRow {
   last_at: Date | null
 }
 
-/** A sliding window: the totals of `days` up to the last closed hour. */
+/** A sliding window, which is the totals of `days` up to the last closed hour. */
 interface Span {
   days: number
   start: Date
@@ -26,26 +26,26 @@ interface Span {
 
 /** Largest number of names that are looked up one by one. No measurement behind it. */
 const FEW = 2000
-/** Time-out for a window without totals: a year of a large organization is read attempt by attempt. */
+/** Time-out for a window without totals, such as a year of a large organization, which is read attempt by attempt. */
 const STATEMENT_MS = 10_000
 
-/** Memory for the users of a window's edges; the planner estimates 1 % of up to 150 million attempts. */
+/** Memory for the users of the edges of a window. The planner estimates 1 % of up to 150 million attempts. */
 const WORK_MEMORY = '32MB'
 
-/** See `StatisticsStore.users`. */
+/** Implements `StatisticsStore.users`. */
 export function usersTable(database: Database, organizationId: string, window: TimeWindow, order: UserOrder) {
   return database.scoped(
     organizationId,
     async (sql) => {
-      // A generic plan, made at the sixth call of a connection, sorts all users: 1.9 s instead of 30 ms. And a set of users
-      // with an estimate above its memory is scanned completely for every row.
+      // The generic plan, which a connection makes at its sixth call, sorts all users in 1.9 s instead of 30 ms. A set of users
+      // whose estimate exceeds its memory is scanned completely for every row.
       await sql`
         select set_config('plan_cache_mode', 'force_custom_plan', true), set_config('work_mem', ${WORK_MEMORY}, true)`
       if (order.sort === 'user_ref') return (await byName(sql, organizationId, window, order)).map(toUser)
       for (;;) {
         const span = await spanOf(sql, window)
         const rows = await anyOrder(sql, organizationId, { window, span }, order)
-        // If the totals moved in between, the edges do not match them.
+        // The edges do not match totals that have changed since.
         const after = span && (await spanOf(sql, window))
         if (after?.until.getTime() === span?.until.getTime()) return rows.map(toUser)
       }
@@ -63,12 +63,12 @@ async function anyOrder(
   const edges = span === undefined ? { since: [window.from], before: [window.to], signs: [1] } : edgesOf(span, window)
   if (span === undefined || (await fewNamed(sql, organizationId, order)))
     return everybody(sql, organizationId, { ...edges, days: span?.days ?? 0 }, order)
-  // For a deep page, the planner prefers to read and sort all users: 200 ms and more instead of 60 with the index.
+  // For a deep page the planner prefers to read and sort all users, which takes 200 ms and more instead of 60 with the index.
   await sql`select set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true)`
   return fromTotals(sql, organizationId, { ...edges, days: span.days }, order)
 }
 
-/** With a filter that few names pass, an index by figures would be scanned to its end. */
+/** With a filter that few names pass, an index by figures would be scanned up to its end. */
 async function fewNamed(sql: Transaction, organizationId: string, order: UserOrder): Promise<boolean> {
   if (order.userRefFilter === null) return false
   const [found] = await sql<{ n: number }[]>`
@@ -134,7 +134,7 @@ const fromTotals = (sql: Transaction, organizationId: string, { days, ...edges }
     order by ${ordered(sql, sql`p`, order, true)}`
 }
 
-/** Looks up each user of the edges by key: there are few, but the planner does not know it. */
+/** Looks up each user of the edges by key. There are few of them, which the planner does not know. */
 const touched = (sql: Transaction, organizationId: string, days: number) => sql`
   select e.account_id, t.user_ref, e.n + t.n as n, e.n_authenticated + t.n_authenticated as n_authenticated,
     e.n_challenged + t.n_challenged as n_challenged, e.n_blocked + t.n_blocked as n_blocked,
@@ -188,7 +188,7 @@ const byName = (sql: Transaction, organizationId: string, { from, to }: TimeWind
 const named = (sql: Transaction, t: Fragment, { userRefFilter }: UserOrder) =>
   userRefFilter === null ? sql`true` : sql`${t}.user_ref like ${likeText(userRefFilter)}`
 
-/** `nulls last` only if a figure can be null: no index has it. */
+/** Only a figure that can be null gets `nulls last`, which no index has. */
 const ordered = (sql: Transaction, t: Fragment, { sort, descending }: UserOrder, nullable = false) => {
   if (sort === 'user_ref') return descending ? sql`${t}.user_ref desc` : sql`${t}.user_ref`
   const figure = SORTS[sort](sql, t)

@@ -3,7 +3,7 @@ import type { Database, Transaction } from '../connection/client.js'
 import { STATEMENT_TIMEOUT_MS } from '../connection/transaction.js'
 
 /**
- * Tables with rows of an organization, those that refer to others first. The rows of `usage_event` and `erasure`, which are
+ * Tables with rows of an organization. Tables that refer to others come first. The rows of `usage_event` and `erasure`, which are
  * append-only, are deleted with the row of the organization, and deliveries of alerts with their notification.
  */
 const TABLES = [
@@ -42,7 +42,7 @@ const TABLES = [
   'headcount',
 ]
 
-/** A batch takes about 0.1 s; accounts cost most, with a row of the ledger each. No measurement on a large deployment. */
+/** A batch takes about 0.1 s. Accounts cost most, because each adds a row to the ledger. No measurement on a large deployment. */
 const BATCH = 500
 /** A revoked key is refused everywhere within 1 s; half a second more is for a slow machine. */
 const REVOKED_MS = 1500
@@ -50,9 +50,9 @@ const REVOKED_MS = 1500
 const LAST_MS = 10 * 60_000
 
 /**
- * Deletes an organization and all of its rows. First its keys and links, so that no new request comes in; then batches, each
- * committed, so that other organizations do not wait; at last the organization. Continues where an earlier call was
- * interrupted. False for an unknown organization.
+ * Deletes an organization and all of its rows. It deletes keys and links first, so that no new request is accepted, then the
+ * other rows in batches, each committed, so that other organizations do not wait, and the organization last. Continues an
+ * interrupted call. False for an unknown organization.
  */
 export async function deleteOrganization(database: Database, organizationId: string): Promise<boolean> {
   const known = await database.asSystem(async (sql) => {
@@ -80,7 +80,7 @@ export async function deleteOrganization(database: Database, organizationId: str
 }
 
 /**
- * Returns the number of deleted rows. Partitions of a table have equal ctids: the outer condition keeps the rows of other
+ * Returns the number of deleted rows. Rows of two partitions may have equal ctids, so the outer condition keeps the rows of other
  * organizations.
  */
 async function deleteRows(sql: Transaction, organizationId: string, table: string, limit: number | null = null) {

@@ -5,7 +5,7 @@ import type { Database } from '../connection/client.js'
 import { deleteOrganization } from './delete-organization.js'
 import { lockKeyChanges } from './wrapped-key.js'
 
-/** Both null, or neither. */
+/** Both are null, or neither is. */
 export interface KeyRateRow {
   key_rate: number | null
   key_burst: number | null

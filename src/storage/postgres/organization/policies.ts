@@ -89,7 +89,7 @@ export function postgresPolicies(database: Database): PolicyStore {
   }
 }
 
-/** Locks all of the organization's policies, in one order; returns whether this one is live. */
+/** Locks all policies of the organization in one order, and returns whether this one is live. */
 async function lockLive(sql: Transaction, organizationId: string, id: string): Promise<boolean> {
   const rows = await sql<{ id: string; live: boolean }[]>`
     select id, archived_at is null as live from keystride.policy

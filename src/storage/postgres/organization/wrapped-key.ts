@@ -45,7 +45,7 @@ export function postgresWrappedKeys(database: Database): WrappedKeyStore {
   }
 }
 
-/** Blocks `alone` until this transaction ends, so that `alone` sees every key wrapped in it. */
+/** Blocks `alone` until this transaction ends, so that `alone` sees every key that the transaction wraps. */
 export async function lockKeyChanges(sql: Transaction): Promise<void> {
   await sql`select pg_advisory_xact_lock_shared(7241865325823966)`
 }

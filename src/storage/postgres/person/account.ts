@@ -10,10 +10,10 @@ import { createTogether, sharedAccountsQuota } from './create-accounts.js'
 import { eraseMember, eraseUser, noteErasure } from './erasure.js'
 import { type MemberRow, memberColumns, toMember } from './member.js'
 
-/** Time-out for deleting all rows of a person: the usual second is too short on a busy machine, and no sign-in waits for it. */
+/** Time-out for the deletion of all rows of a person. The usual second is too short on a busy machine, and no sign-in waits for it. */
 const REMOVE_MS = 5000
 
-/** Accounts and their members in PostgreSQL. Lock order of every writer: account, members, headcount. */
+/** Accounts and their members in PostgreSQL. Every writer locks the account first, then members, then the headcount. */
 export function postgresAccounts(database: Database): AccountStore {
   const findPerson = findTogether(database)
   return {
@@ -74,12 +74,12 @@ interface Designated {
   readonly memberRef: string | null
 }
 
-/** People per statement. */
+/** Largest number of people of one statement. */
 const BATCH_MAX = 64
-/** While one look-up is under way, another one begins with this many calls: no look-up waits for a disk. */
+/** While one look-up is under way, another one begins with this many calls, because no look-up waits for a disk. */
 const WORTH_ANOTHER = 8
 
-/** Batches concurrent look-ups into one statement: a statement costs more than its row. */
+/** Batches concurrent look-ups into one statement, because a statement costs more than its row. */
 const findTogether = (database: Database) =>
   shareStatement<Designated, AccountWithMember | null>({
     run: (people) => findPeople(database, people),
@@ -120,7 +120,7 @@ async function find(
   return toPerson(row)
 }
 
-/** Locks the account until the transaction ends; returns it with its members. */
+/** Locks the account until the transaction ends, and returns it with its members. */
 async function lock(sql: Transaction, organizationId: string, userRef: string): Promise<Roster | null> {
   const [row] = await sql<AccountRow[]>`
     select ${accountColumns(sql)} from keystride.account a
@@ -156,7 +156,7 @@ async function carryOut(
   const type = move.kind === 'to-generic' ? 'generic' : 'nominative'
   if (move.kind === 'to-generic') await rename(sql, organizationId, roster.members[0], move.memberRef)
   else await leaveOne(sql, organizationId, roster, newMember)
-  // The type last, so that the ledger's `type-change` has the totals after all changes.
+  // The type is written last, so that the event `type-change` of the ledger has the totals after all changes.
   await sql`
     update keystride.account set type = ${type} where organization_id = ${organizationId} and id = ${account.id}`
   if (type === 'generic') await requireSharedQuota(sql, organizationId)
@@ -230,7 +230,7 @@ const quotasOf = (sql: Transaction, organizationId: string) => sql<QuotaRow[]>`
   from keystride.organization o, keystride.headcount_now(o.organization_id) h
   where o.organization_id = ${organizationId}`
 
-/** Exact after the change of type: its ledger event has locked the headcount's row. */
+/** Exact after the change of type, because its event of the ledger has locked the row of the headcount. */
 async function requireSharedQuota(sql: Transaction, organizationId: string): Promise<void> {
   const [quotas] = await quotasOf(sql, organizationId)
   if (quotas?.strict && exceeds(quotas.n_accounts_generic, quotas.shared)) throw sharedAccountsQuota(quotas.shared)

@@ -12,7 +12,7 @@ interface Asked {
   readonly account: NewAccount
 }
 
-/** Outcome of a creation; `line`: it must wait for the lock of the headcount. */
+/** Outcome of a creation; `line` if it must wait for the lock of the headcount. */
 type CreateOutcome = (AccountWithMember & { readonly created: boolean }) | Refusal | 'line'
 
 interface OutcomeRow {
@@ -21,9 +21,9 @@ interface OutcomeRow {
   licensed: number | null
 }
 
-/** Accounts per commit: with larger batches an account costs a process the same. */
+/** Accounts per commit. With larger batches an account costs a process the same. */
 const BATCH_MAX = 64
-/** While one commit is under way, another one begins with this many calls: each commit costs a disk flush. */
+/** While one commit is under way, another one begins with this many calls, because each commit costs a disk flush. */
 const WORTH_ANOTHER = 16
 
 /**
@@ -67,7 +67,7 @@ const sharedCreation = (database: Database, waits: boolean) =>
     worthAnother: WORTH_ANOTHER,
   })
 
-/** A batch has each userRef once: a second creation of the same one finds the first. */
+/** A batch has each userRef once, because a second creation of the same one must find the first. */
 function takeBatch(queue: Waiting<Asked, CreateOutcome>[]): Waiting<Asked, CreateOutcome>[] {
   const batch = new Map<string, Waiting<Asked, CreateOutcome>>()
   const later: Waiting<Asked, CreateOutcome>[] = []

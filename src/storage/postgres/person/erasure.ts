@@ -5,14 +5,14 @@ import { noSuccessor, queuedAs } from './member.js'
 
 /**
  * Removes an account and every row that names it or its people. The caller has locked the account; this locks the members.
- * Only counts stay, in the ledger, and for a day a hash of the references with the locks.
+ * Only the counts of the ledger stay, and for a day a hash of the references with the locks.
  */
 export async function eraseUser(sql: Transaction, organizationId: string, accountId: string, userRef: string) {
   const members = await sql<{ id: string }[]>`
     select id from keystride.member where organization_id = ${organizationId} and account_id = ${accountId}
     order by id for update`
   const ids = `{${members.map(({ id }) => id).join(',')}}`
-  // Pipelined: on a busy machine, sixteen sequential statements exceeded the time-out.
+  // The statements are pipelined. On a busy machine, sixteen sequential ones exceeded the time-out.
   const [patterns] = await Promise.all([
     sql<{ enrolled: boolean }[]>`
       delete from keystride.reference_pattern
@@ -29,7 +29,7 @@ export async function eraseUser(sql: Transaction, organizationId: string, accoun
     sql`delete from keystride.sso_account where organization_id = ${organizationId} and user_ref = ${userRef}`,
     sql`delete from keystride.profile_link where organization_id = ${organizationId} and member_id = any (${ids}::uuid[])`,
     sql`delete from keystride.sso_stranger where organization_id = ${organizationId} and member_id = any (${ids}::uuid[])`,
-    // Cascades to deliveries and their attempts; a notification that is being written is deleted with the account.
+    // The deletion cascades to deliveries and their attempts. A notification that is being written is deleted with the account.
     sql`delete from keystride.notification where organization_id = ${organizationId} and account_id = ${accountId}`,
     sql`delete from keystride.member where organization_id = ${organizationId} and account_id = ${accountId}`,
     sql`delete from keystride.account where organization_id = ${organizationId} and id = ${accountId}`,
@@ -49,7 +49,7 @@ export async function eraseMember(
 ) {
   await sql`
     select from keystride.member where organization_id = ${organizationId} and id = ${memberId} for update`
-  // The member last: its update locks the organization's headcount until the commit.
+  // The member is updated last, because this locks the headcount of the organization until the commit.
   const [patterns] = await Promise.all([
     sql<{ enrolled: boolean }[]>`
       delete from keystride.reference_pattern where organization_id = ${organizationId} and member_id = ${memberId}
@@ -74,7 +74,7 @@ export async function eraseMember(
   return { nPatternsDeleted: patterns.filter(({ enrolled }) => enrolled).length }
 }
 
-/** Notes an erasure in its transaction. The note is kept: see `ErasureStore`. */
+/** Notes an erasure in its transaction, for `ErasureStore`. */
 export const noteErasure = (sql: Transaction, organizationId: string, of: Erasure['of'], id: string) => sql`
   insert into keystride.erasure (organization_id, id, at, of, person)
   values (${organizationId}, gen_random_uuid(), clock_timestamp(), ${of}, sha256(uuid_send(${id}::uuid)))`

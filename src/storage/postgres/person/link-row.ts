@@ -7,7 +7,7 @@ interface Owner {
   readonly memberId: string
 }
 
-// Every function needs the member's row lock: links are made, used and ended only under it.
+// Links are created, used and ended only under the lock of the member's row, which every caller holds.
 
 /** Whether the member has this link and it has not expired. */
 export async function isLive(sql: Transaction, { organizationId, memberId }: Owner, linkId: string): Promise<boolean> {
@@ -25,7 +25,7 @@ export async function endLink(sql: Transaction, { organizationId, memberId }: Ow
     where organization_id = ${organizationId} and member_id = ${memberId} and id = ${linkId}`
 }
 
-/** Ends every link of the member, with what it has collected. */
+/** Ends every link of the member, with the references that it has collected. */
 export async function endLinks(sql: Transaction, { organizationId, memberId }: Owner): Promise<void> {
   const gone = await sql<{ id: string; member_id: string }[]>`
     delete from keystride.profile_link

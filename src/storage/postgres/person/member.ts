@@ -50,7 +50,7 @@ export const memberColumns = (sql: Statements) => sql`
   m.pending_id, m.pending_action, m.pending_queued_at, m.pending_replaced, m.adapted_at,
   m.habits`
 
-/** Milliseconds until patterns of a member `m` are accepted again, by the server's clock; 0 if they are. */
+/** Milliseconds until patterns of a member `m` are accepted again, by the server's clock; 0 if they are accepted. */
 export const closedForMs = (sql: Statements) => sql`
   coalesce(greatest(0, extract(epoch from m.patterns_closed_until - clock_timestamp()) * 1000), 0)::float8`
 
@@ -89,7 +89,7 @@ export function toMember(row: MemberRow): Member {
   }
 }
 
-/** Locks the member's row until the transaction ends; null if it is gone or archived. */
+/** Locks the member's row until the transaction ends. Null if the member was deleted or archived. */
 export async function lockMember(sql: Transaction, organizationId: string, memberId: string): Promise<Member | null> {
   const [row] = await sql<MemberRow[]>`
     select ${memberColumns(sql)} from keystride.member m
@@ -98,8 +98,8 @@ export async function lockMember(sql: Transaction, organizationId: string, membe
 }
 
 /**
- * The same, with the account's key locked first, for a change that may write a notification: the notification refers to the
- * account, and a deletion locks the account before its members.
+ * Locks the account's key first, for a change that may write a notification. The notification refers to the account, and a
+ * deletion locks the account before its members.
  */
 export async function lockMemberAndAccount(sql: Transaction, organizationId: string, memberId: string) {
   await sql`
@@ -110,7 +110,7 @@ export async function lockMemberAndAccount(sql: Transaction, organizationId: str
   return lockMember(sql, organizationId, memberId)
 }
 
-/** The assignments of an update that queue this action, or (null) none. */
+/** The assignments of an update that queue this action, or remove the queued one (null). */
 export const queuedAs = (sql: Transaction, queued: QueuedAction | null) => sql`
   pending_id = ${queued?.id ?? null}, pending_action = ${queued?.action ?? null},
   pending_queued_at = ${queued === null ? null : new Date(queued.queuedAt)}, pending_replaced = ${queued?.nReplaced ?? 0}`

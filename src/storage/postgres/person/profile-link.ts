@@ -4,7 +4,7 @@ import type { Database, Transaction } from '../connection/client.js'
 import { dropCollected } from './link-row.js'
 import { lockMember } from './member.js'
 
-/** Expired links deleted per sweep. Each new link causes a sweep, so expired links never pile up. */
+/** Largest number of expired links that a sweep deletes. Each new link causes a sweep, so expired links never pile up. */
 const SWEPT_MAX = 5
 
 interface LinkRow {
@@ -17,7 +17,7 @@ interface LinkRow {
   member_ref: string
 }
 
-/** Profile links in PostgreSQL. Lock order: members by id, then links. */
+/** Profile links in PostgreSQL. Every writer locks members by id, then links. */
 export function postgresProfileLinks(database: Database): ProfileLinkStore {
   return {
     make: (organizationId, link) =>
@@ -65,10 +65,10 @@ export function postgresProfileLinks(database: Database): ProfileLinkStore {
   }
 }
 
-/** Links ended per transaction by `endEveryLink`. */
+/** Largest number of links that a transaction of `endEveryLink` ends. */
 const ENDED_AT_A_TIME = 1000
 
-/** Ends every link of every organization, with what it has collected. Only while no process serves. */
+/** Ends every link of every organization, with the references that it has collected. Safe only while no process serves. */
 export async function endEveryLink(database: Database): Promise<void> {
   const endSome = () =>
     database.asSystem(async (sql) => {
@@ -82,7 +82,7 @@ export async function endEveryLink(database: Database): Promise<void> {
   while ((await endSome()) > 0);
 }
 
-/** Ends links of locked members: all, or the expired ones. */
+/** Ends all links of locked members, or only the expired ones. */
 async function end(
   sql: Transaction,
   organizationId: string,
@@ -97,7 +97,7 @@ async function end(
   await dropCollected(sql, organizationId, gone)
 }
 
-/** A PostgreSQL array as text: the client does not know array types. */
+/** A PostgreSQL array as text, because the client does not know array types. */
 const uuidArray = (ids: readonly string[]): string => `{${ids.join(',')}}`
 
 const toLink = (row: LinkRow): StoredLink => ({

@@ -44,7 +44,7 @@ interface LockedMember {
 
 /** Reference patterns in PostgreSQL; the counts on the member's row change in the same transaction. */
 export function postgresProfiles(database: Database): ProfileStore {
-  /** One transaction with the member locked; null if it is gone. */
+  /** One transaction with the member locked; null if the member was deleted. */
   const locked = <T>(owner: Owner, work: (locked: LockedMember) => Promise<T>, lock = lockMember): Promise<T | null> =>
     database.keyed(owner.organizationId, async (sql) => {
       const member = await lock(sql, owner.organizationId, owner.memberId)
@@ -260,7 +260,7 @@ async function removeOne({ sql, owner, member }: LockedMember, patternId: string
   )
 }
 
-/** Updates the member's row, which the transaction has locked; returns the member afterwards. */
+/** Updates the member's row, which the transaction has locked, and returns the new state. */
 async function changed(
   sql: Transaction,
   { organizationId, memberId }: Owner,
@@ -273,7 +273,7 @@ async function changed(
   return toMember(row)
 }
 
-/** References were removed: a concurrent verdict on them finds another version, and is decided again. */
+/** Called after a removal of references. A concurrent verdict on them finds another version, and is decided again. */
 const removal = (sql: Transaction) => sql`
   profile_version = profile_version + 1, attempts_version = attempts_version + 1`
 

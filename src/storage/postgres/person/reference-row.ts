@@ -17,7 +17,7 @@ export interface Owner {
   readonly memberId: string
 }
 
-/** The outcome if the newest enrolled reference of the generation is more recent than the rules allow; else null. */
+/** The outcome if the newest enrolled reference of the generation is more recent than the rules allow, otherwise null. */
 export async function tooSoon(
   sql: Transaction,
   owner: Owner,
@@ -32,7 +32,7 @@ export async function tooSoon(
   return createdAt < at ? { outcome: 'too-soon', at } : null
 }
 
-/** True if the typing is new, or replays are accepted; the mark is stored then. */
+/** Stores the mark and returns true if the typing is new, or if replays are accepted. */
 export async function claimMark(
   sql: Transaction,
   { id, generation, memberId, replayMark, createdAt }: NewReference,
@@ -46,7 +46,7 @@ export async function claimMark(
   return claim?.fresh === true
 }
 
-/** False if the profile already has this pattern; an adaptive one may become an enrolled one. */
+/** False if the profile already has this pattern. An adaptive pattern may become an enrolled one. */
 export async function insert(
   sql: Transaction,
   { organizationId, memberId }: Owner,

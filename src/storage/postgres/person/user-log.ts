@@ -24,7 +24,7 @@ interface EntryRow {
   reason: string
 }
 
-/** The record of administrative actions in PostgreSQL; serving roles may only add to it and read it. */
+/** The record of administrative actions in PostgreSQL. Serving roles may only append to it and read it. */
 export function postgresUserLog(database: Database): UserLogStore {
   return {
     record: (organizationId, action) =>
@@ -58,7 +58,7 @@ export function postgresUserLog(database: Database): UserLogStore {
 
     entries: (organizationId, userRef, { skip, limit }) =>
       database.scoped(organizationId, async (sql) => {
-        // Each side returns only its newest rows: a page needs no more of either.
+        // Each side returns only its newest rows, because a page needs no more of either.
         const rows = await sql<EntryRow[]>`
           select * from (
             (select id, created_at as at, 'authentication' as kind, member_ref, method as what, recommended_action as outcome,

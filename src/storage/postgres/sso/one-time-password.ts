@@ -1,7 +1,7 @@
 import type { OneTimePasswordStore } from '../../one-time-password.js'
 import type { Database, Transaction } from '../connection/client.js'
 
-/** One-time passwords in PostgreSQL, also with Redis: a flush of Redis must not restore used tries. */
+/** One-time passwords in PostgreSQL, also if Redis is configured, because a flush of Redis must not restore used tries. */
 export const postgresOneTimePasswords = (database: Database): OneTimePasswordStore => ({
   issue: (organizationId, userRef, hash, { lifetimeMs, tries, sendsPerHour, wrongPerDay }) =>
     database.keyed(organizationId, async (sql) => {
@@ -22,7 +22,7 @@ export const postgresOneTimePasswords = (database: Database): OneTimePasswordSto
       return row?.wait_ms ?? 0
     }),
 
-  // `wrong_since` moves with each try: after a fixed day of ten, the next ten could follow within a minute.
+  // Each try sets `wrong_since`. With a fixed day, ten tries at its end and ten at the start of the next could be a minute apart.
   try: (organizationId, userRef, { wrongPerDay }) =>
     database.keyed(organizationId, async (sql) => {
       const [open] = await sql<{ hash: Uint8Array; tries_left: number }[]>`
@@ -54,7 +54,7 @@ export const postgresOneTimePasswords = (database: Database): OneTimePasswordSto
 const recentSends = (sql: Transaction) => sql`
   array(select t from unnest(p.sent_at) t where t > clock_timestamp() - interval '1 hour' order by t)`
 
-/** Milliseconds until a time, 0 if it is over. */
+/** Milliseconds until a time; 0 if it is past. */
 const msUntil = (sql: Transaction, time: ReturnType<Transaction>) => sql`
   greatest(0, 1000 * extract(epoch from ${time} - clock_timestamp()))::float8`
 

@@ -5,7 +5,7 @@ import type { Database, Transaction } from '../connection/client.js'
 
 const DAY_MS = 24 * 3600_000
 
-/** Tries of strangers in PostgreSQL, also with Redis: a flush of Redis must not give them back. */
+/** Tries of strangers in PostgreSQL, also if Redis is configured, because a flush of Redis must not restore them. */
 export const postgresStrangerTries = (database: Database): StrangerTryStore => ({
   member: (organizationId, userRef) =>
     database.keyed(organizationId, async (sql) => {
@@ -16,7 +16,7 @@ export const postgresStrangerTries = (database: Database): StrangerTryStore => (
         left join keystride.sso_stranger s on s.organization_id = m.organization_id and s.member_id = m.id
         where a.organization_id = ${organizationId} and a.user_ref = ${userRef} and a.type = 'nominative'`
       if (row === undefined) return null
-      // The row is there before a browser becomes the person's own, so that an unlock finds it.
+      // The row must exist before a browser becomes the person's own, so that an unlock finds it.
       if (!row.kept)
         await sql`
           insert into keystride.sso_stranger (organization_id, member_id) values (${organizationId}, ${row.member_id})
@@ -52,7 +52,7 @@ export const postgresStrangerTries = (database: Database): StrangerTryStore => (
     }),
 })
 
-/** Under the lock of the row. The time of the try is distinct from those of all others. */
+/** Takes a try under the lock of the row. No two tries have the same time. */
 async function leftFor(
   sql: Transaction,
   organizationId: string,
@@ -83,6 +83,6 @@ async function leftFor(
 const recent = (sql: Transaction, column: string, withinMs: number) => sql`
   array(select t from unnest(s.${sql(column)}) t where t > clock_timestamp() - ${withinMs} * interval '1 millisecond' order by t)`
 
-/** Milliseconds until the oldest try counts no longer. */
+/** Milliseconds until the oldest try no longer counts. */
 const msUntil = (sql: Transaction, column: string, withinMs: number) => sql`
   coalesce(greatest(0, ${withinMs} + 1000 * extract(epoch from (${recent(sql, column, withinMs)})[1] - clock_timestamp())), 0)::float8`

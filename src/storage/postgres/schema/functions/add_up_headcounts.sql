@@ -1,6 +1,6 @@
 set local role keystride_system;
 
--- For the job: adds up the pending changes of up to 100 organizations whose lock is free. True if more may be left.
+-- Called by a job. Adds up the pending changes of up to 100 organizations whose lock is free. True if more may be left.
 create or replace function keystride.add_up_headcounts() returns boolean
 language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$

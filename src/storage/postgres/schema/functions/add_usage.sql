@@ -1,7 +1,7 @@
 set local role keystride_system;
 
--- Adds the counts and log entries that one process has collected, for any organizations. Rows are written in one order, so
--- that concurrent processes cannot deadlock. Organizations that no longer exist are skipped.
+-- Adds the counts and log entries that one process has collected, for any organizations. Rows are written in one order, so that
+-- concurrent processes cannot deadlock. Organizations that no longer exist are skipped.
 create or replace function keystride.add_usage(counted jsonb, logged jsonb) returns void
 language sql security definer set search_path = pg_catalog, pg_temp
 as $$

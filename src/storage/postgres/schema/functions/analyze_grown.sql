@@ -1,8 +1,10 @@
--- Analyzes each table whose size is four times the size the planner knows. The server's own autovacuum looks once a minute,
--- and until then a lookup by id may read every row of its organization. The measure is pages: each connection reports its row
--- counts one to ten seconds late. A table that another session analyzes is skipped. Runs as the owner of the tables.
+-- Analyzes each table whose size is more than four times the size that the planner knows. The server's autovacuum looks once a
+-- minute, and until then a lookup by id may read every row of its organization. The size is compared in pages, because each
+-- connection reports its row counts one to ten seconds late. A table that another session analyzes is skipped. Runs as the
+-- owner of the tables.
 create or replace function keystride.analyze_grown() returns void
-language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off
+language plpgsql security definer set search_path = pg_catalog, pg_temp
+  set jit = off
 as $$
 declare
   grown regclass;

@@ -1,8 +1,8 @@
 set local role keystride_system;
 
--- Idempotent: one checkpoint per organization and day. Returns how many are new. An organization whose lock is held is
--- skipped; the next call writes its checkpoint. The advisory lock comes before the row lock everywhere: the reverse order could
--- deadlock.
+-- Appends one checkpoint for each organization and day, and returns the number of new ones. Idempotent. An organization whose
+-- lock is held is skipped, and the next call writes its checkpoint. Every transaction takes the advisory lock before the row
+-- lock, because the reverse order could deadlock.
 create or replace function keystride.append_checkpoints(today timestamptz default now()) returns int
 language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$

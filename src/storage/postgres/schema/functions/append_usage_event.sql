@@ -1,27 +1,28 @@
 set local role keystride_system;
 
--- Appends to the usage ledger: totals of this moment, chained by hash to the event before.
+-- Appends an event to the usage ledger, with the present totals, chained by hash to the event before.
 create or replace function keystride.append_usage_event(organization uuid, happened text) returns void
-language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '1s'
+language plpgsql security definer set search_path = pg_catalog, pg_temp
+  set lock_timeout = '1s'
 as $$
 declare
-  held keystride.headcount;
+  headcount keystride.headcount;
   event keystride.usage_event;
 begin
   perform keystride.enter_headcount_line(organization, true);
-  select * into held from keystride.headcount h where h.organization_id = organization for update;
+  select * into headcount from keystride.headcount h where h.organization_id = organization for update;
   event.organization_id := organization;
-  event.n := held.last_event + 1;
+  event.n := headcount.last_event + 1;
   event.at := clock_timestamp();
   event.kind := happened;
-  event.n_accounts := held.n_accounts;
-  event.n_accounts_generic := held.n_accounts_generic;
-  event.n_users_nominative := held.n_users_nominative;
-  event.n_users_generic := held.n_users_generic;
-  select (o.quota_accounts > 0 and held.n_accounts > o.quota_accounts)
-      or (o.quota_shared_accounts > 0 and held.n_accounts_generic > o.quota_shared_accounts)
+  event.n_accounts := headcount.n_accounts;
+  event.n_accounts_generic := headcount.n_accounts_generic;
+  event.n_users_nominative := headcount.n_users_nominative;
+  event.n_users_generic := headcount.n_users_generic;
+  select (o.quota_accounts > 0 and headcount.n_accounts > o.quota_accounts)
+      or (o.quota_shared_accounts > 0 and headcount.n_accounts_generic > o.quota_shared_accounts)
     into event.over_quota from keystride.organization o where o.organization_id = organization;
-  event.hash := keystride.usage_hash(event, held.last_hash);
+  event.hash := keystride.usage_hash(event, headcount.last_hash);
   insert into keystride.usage_event select event.*;
   update keystride.headcount set last_event = event.n, last_hash = event.hash where organization_id = organization;
 end

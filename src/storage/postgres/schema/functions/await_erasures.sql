@@ -1,7 +1,7 @@
 set local role keystride_system;
 
--- Waits for every deletion of a person under way in this organization. Reads after this see none of their rows; deletions
--- that start later see the archive and remove their rows from it (note_erasure).
+-- Waits for the erasures in this organization that other transactions have begun. Later reads of the transaction see no row of
+-- these people. An erasure that begins later sees the archive, and removes the person's rows from it (note_erasure).
 create or replace function keystride.await_erasures() returns void
 language sql security definer set search_path = pg_catalog, pg_temp
 as $$

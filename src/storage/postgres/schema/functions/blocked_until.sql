@@ -1,7 +1,7 @@
--- End of a member's lock: the later of both kinds; infinity if only a reset or a new code ends it; null if none. A stored
--- column uses it, because an index on an expression over the counters would make every attempt update every index of the row.
--- Not in SQL: its text would be parsed again with every update of a member. The stored values do not follow a change of this
--- function: change it only with a migration that rewrites the column.
+-- The end of a member's lock, which is the later one of both kinds; infinity if only a reset or a new code ends it; null if
+-- there is none. A stored column calls this function, because an index on an expression over the counters would make every
+-- attempt update every index of the row. The language is not SQL, whose text would be parsed again with every update of a
+-- member. A change of this function does not change the stored values, so it needs a migration that rewrites the column.
 create or replace function keystride.blocked_until(attempts jsonb) returns timestamptz
 language plpgsql immutable parallel safe
 as $$

@@ -1,8 +1,9 @@
 set local role keystride_system;
 
--- Claims due deliveries for one minute, oldest first, of channels that are not paused: one per channel after a failure, else
--- ten. After a crash of the claimer they are delivered again.
-create or replace function keystride.claim_deliveries(most int) returns table (organization_id uuid, id uuid)
+-- Claims due deliveries for one minute, the oldest ones first, from channels that are not paused: one of a channel after a
+-- failure, otherwise up to ten. After a crash of the claiming process they are delivered again.
+create or replace function keystride.claim_deliveries(most int)
+returns table (organization_id uuid, id uuid)
 language sql security definer set search_path = pg_catalog, pg_temp
 as $$
   with due as (

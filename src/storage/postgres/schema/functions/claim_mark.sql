@@ -1,15 +1,16 @@
 set local role keystride_system;
 
--- Stores the mark of a pattern; false if it is a replay. A mark may resemble those in `cleared`, because the patterns behind
--- them were compared with this one. Of concurrent equal marks one is accepted; the others wait for its commit.
--- The inner query has no other condition (`offset 0` is an optimization fence), so the index on the bands is its only plan:
--- plans are kept from when the table was empty, and reading the marks of an organization one by one costs 4 ms an attempt at
--- 9,000 marks.
+-- Stores the mark of a pattern, and returns false if the pattern is a replay. A mark may resemble those in `cleared`, because
+-- their patterns were compared with this one. If several transactions claim equal marks, one is accepted, and the others wait
+-- for its commit. The inner query has no other condition, and `offset 0` is an optimization fence, so that the index on the
+-- bands is its only plan. Plans are kept from the time when the table was empty, and reading the marks of an organization one
+-- by one costs 4 ms for an attempt at 9,000 marks.
 create or replace function keystride.claim_mark(
   organization uuid, mark bytea, mark_bands bigint[], owner_id uuid, at timestamptz,
   reject boolean, memory_days int, pattern uuid, pattern_generation int, cleared bytea[]
 ) returns boolean
-language plpgsql security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off
+language plpgsql security definer set search_path = pg_catalog, pg_temp
+  set enable_seqscan = off set jit = off
 as $$
 declare
   oldest timestamptz := at - make_interval(hours => 24 * memory_days);

@@ -1,6 +1,6 @@
 set local role keystride_system;
 
--- claim_mark for the caller's organization.
+-- Calls claim_mark for the caller's organization.
 create or replace function keystride.claim_own_mark(
   mark bytea, mark_bands bigint[], owner_id uuid, at timestamptz, reject boolean, memory_days int,
   pattern uuid, pattern_generation int, cleared bytea[]

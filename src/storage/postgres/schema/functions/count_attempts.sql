@@ -1,11 +1,11 @@
 set local role keystride_system;
 
--- Counts the oldest closed hours that are not counted yet, and new attempts of open hours, for at most 500 ms. True if more is
+-- Counts the oldest closed hours that are not counted yet, and new attempts of open hours, for at most 500 ms. True if more are
 -- left. An hour closes ten minutes after its end, when every attempt of it has committed. Concurrent calls skip each other's
 -- organizations.
 create or replace function keystride.count_attempts(now timestamptz default clock_timestamp()) returns boolean
 language plpgsql security definer set search_path = pg_catalog, pg_temp
-  -- The planner's statistics lag behind a table that grows by the minute: only index lookups stay right.
+  -- The planner's statistics are outdated for a table that grows by the minute, and only index lookups stay fast.
   set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
 as $$
 declare
@@ -14,13 +14,13 @@ declare
   -- Nearly all attempts up to this time have committed.
   settled timestamptz := date_trunc('milliseconds', now - interval '20 seconds');
   give_up timestamptz := clock_timestamp() + interval '500 milliseconds';
-  -- A deletion of an account waits for the counting of its organization.
-  soon timestamptz;
+  -- Open hours get less time, because a deletion of an account waits for the counting of its organization.
+  give_up_open timestamptz;
   org record;
   next_id uuid;
   next_at timestamptz;
   this_hour timestamptz;
-  there record;
+  of_hour record;
 begin
   insert into keystride.attempt_counted (organization_id, until)
     select o.organization_id, '-infinity' from keystride.organization o on conflict do nothing;
@@ -37,12 +37,12 @@ begin
         order by a.id limit 1;
       this_hour := coalesce(date_trunc('hour', keystride.time_of(next_id), 'UTC'), closed);
       exit when this_hour >= closed;
-      select count(*) as n, count(distinct a.member_id) filter (where a.authenticated) as users into there
+      select count(*) as n, count(distinct a.member_id) filter (where a.authenticated) as users into of_hour
         from keystride.authentication a
         where a.organization_id = org.organization_id
           and a.id >= keystride.uuid_from(this_hour) and a.id < keystride.uuid_from(this_hour + interval '1 hour');
-      -- The counts of the open hour are right if no attempt committed late and no account was deleted.
-      if org.recent_until >= this_hour + interval '1 hour' and there.n = (select r.n from keystride.attempt_recent r
+      -- The counts of the open hour are complete if no attempt committed late and no account was deleted.
+      if org.recent_until >= this_hour + interval '1 hour' and of_hour.n = (select r.n from keystride.attempt_recent r
           where r.organization_id = org.organization_id and r.facet = 'all' and r.hour = this_hour and r.value = '') then
         insert into keystride.attempt_count
           select r.* from keystride.attempt_recent r where r.organization_id = org.organization_id and r.hour = this_hour;
@@ -52,9 +52,9 @@ begin
             c.sum_confidence, c.sum_biometrics, c.n_biometrics, c.sum_context, c.n_context
           from keystride.count_by_facets(org.organization_id, this_hour, this_hour + interval '1 hour') c;
       end if;
-      if there.users > 0 then
+      if of_hour.users > 0 then
         insert into keystride.attempt_count
-          values (org.organization_id, 'users', this_hour, '', there.users, 0, 0, 0, 0, 0, 0, 0, 0);
+          values (org.organization_id, 'users', this_hour, '', of_hour.users, 0, 0, 0, 0, 0, 0, 0, 0);
       end if;
       this_hour := this_hour + interval '1 hour';
       update keystride.attempt_counted c set until = this_hour where c.organization_id = org.organization_id;
@@ -64,7 +64,7 @@ begin
     delete from keystride.attempt_recent r where r.organization_id = org.organization_id and r.hour < closed;
   end loop;
 
-  soon := least(give_up, clock_timestamp() + interval '150 milliseconds');
+  give_up_open := least(give_up, clock_timestamp() + interval '150 milliseconds');
   for org in
     select c.organization_id, greatest(c.until, c.recent_until) as until from keystride.attempt_counted c,
       lateral (select from keystride.authentication a where a.organization_id = c.organization_id
@@ -89,8 +89,8 @@ begin
         sum_context = r.sum_context + excluded.sum_context, n_context = r.n_context + excluded.n_context;
       org.until := next_at;
       update keystride.attempt_counted c set recent_until = next_at where c.organization_id = org.organization_id;
-      -- Checked after a step, so that a slow machine makes progress.
-      if clock_timestamp() > soon then return true; end if;
+      -- The time is checked after a step, so that a slow machine makes progress.
+      if clock_timestamp() > give_up_open then return true; end if;
     end loop;
   end loop;
   return false;

@@ -1,8 +1,8 @@
 set local role keystride_system;
 
 -- Attempts of a window per facet, in the columns of attempt_count without organization and hour. Thousands of attempts have the
--- same facets, so these are read once for all of them: a fifth of the cost of reading them for each attempt. Confidences of
--- typing are counted by twentieth in the same pass.
+-- same facets, which are therefore read once for all of them, at a fifth of the cost. The same pass counts confidences of
+-- typing by twentieth.
 create or replace function keystride.count_by_facets(organization uuid, since timestamptz, before timestamptz)
 returns table (facet text, value text, n bigint, n_authenticated bigint, n_challenged bigint, n_blocked bigint,
   sum_confidence float8, sum_biometrics float8, n_biometrics bigint, sum_context float8, n_context bigint)

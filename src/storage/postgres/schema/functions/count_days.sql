@@ -1,7 +1,7 @@
 set local role keystride_system;
 
--- Adds counted hours up to closed days, for at most 500 ms. True if more is left. A day that has rows already is counted again as
--- a whole, so that days_until may be set back. Concurrent calls skip each other's organizations, as in count_attempts.
+-- Adds counted hours up to closed days, for at most 500 ms. True if more are left. A day that has rows already is counted again
+-- as a whole, so that days_until may be set back. Concurrent calls skip each other's organizations, as in count_attempts.
 create or replace function keystride.count_days() returns boolean
 language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$

@@ -1,7 +1,7 @@
--- Attempts of the caller's organization by one facet. Whole days and hours come from their counts, as far as the buckets
--- allow; the rest (edges, and what is not counted yet) comes from the attempts themselves, so a window is exact to the
--- millisecond. Counts of open hours are included. A bucket may come in several rows: add them up. `bucket` null is one bucket
--- for the whole window.
+-- Attempts of the caller's organization by one facet. Whole days and hours are read from their counts, where the buckets allow
+-- it. The rest, which is the edges and everything that is not counted yet, is read from the attempts themselves, so a window is
+-- exact to the millisecond. Counts of open hours are included. A bucket may be in several rows, which the caller adds up. A
+-- null `bucket` makes the whole window one bucket.
 create or replace function keystride.counts(wanted text, since timestamptz, before timestamptz, bucket text)
 returns table (at timestamptz, value text, n bigint, n_authenticated bigint, n_challenged bigint, n_blocked bigint,
   sum_confidence float8, sum_biometrics float8, n_biometrics bigint, sum_context float8, n_context bigint)

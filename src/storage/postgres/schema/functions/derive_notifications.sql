@@ -1,12 +1,13 @@
 set local role keystride_system;
 
--- Derives notifications from the events of attempts; true if more is left. An attempt commits some time after its id was made:
--- the cursor stays one minute behind, a run may begin further back (`since`), and known events are not written again. One run
--- takes at most `most` attempts, of each organization in turn, so that a burst of one does not delay the others.
--- Known events are looked up one by one in the index: as a join the table was read whole for each, because plans are kept from
--- when it was empty.
+-- Derives notifications from the events of attempts, and returns true if more are left. An attempt commits some time after its
+-- id was made. Therefore the cursor stays one minute behind, a run may begin further back (`since`), and known events are not
+-- written again. One run takes at most `most` attempts, from each organization in turn, so that a burst in one organization
+-- does not delay the others. Known events are looked up one by one in the index: a join read the whole table for each attempt,
+-- because plans are kept from the time when it was empty.
 create or replace function keystride.derive_notifications(since timestamptz, most int default 500) returns boolean
-language plpgsql security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off
+language plpgsql security definer set search_path = pg_catalog, pg_temp
+  set enable_seqscan = off set jit = off
 as $$
 declare
   settled constant timestamptz := clock_timestamp() - interval '1 minute';
@@ -31,7 +32,7 @@ begin
         order by a.id limit most) f
       order by f.turn limit most
     ), theirs as (
-      -- Locked until the commit for the foreign key. An account that is being deleted or changed waits for the next run.
+      -- The foreign key needs these locks until the commit. An account that is being deleted or changed is left to the next run.
       select a.* from (select distinct organization_id, account_id from found) f cross join lateral (
         select a.organization_id, a.id from keystride.account a
         where a.organization_id = f.organization_id and a.id = f.account_id for key share skip locked) a
@@ -60,8 +61,7 @@ begin
       perform keystride.note_spraying(of_organization.organization_id, until);
     end loop;
     more := of_organization.full_run and of_organization.some_noted;
-    -- Written events are not found again, so with more left no cursor moves. Nor does that of an organization with a skipped
-    -- account.
+    -- Written events are not found again, so a cursor need not advance while more are left, or if an account was skipped.
     continue when of_organization.full_run or of_organization.passed_by;
     update keystride.alerting c set derived_until = greatest(c.derived_until, settled)
       where c.organization_id = of_organization.organization_id;

@@ -1,7 +1,8 @@
--- Drops months of authentications that ended at least `days` ago; returns how many. Runs as the owner of the tables. Gives up
--- after 150 ms if a reader holds them: every later query would queue behind this one.
+-- Drops the months of authentications that ended at least `days` ago, and returns their number. Runs as the owner of the
+-- tables. Gives up after 150 ms if a reader holds them, because every later query would queue behind this one.
 create or replace function keystride.drop_partitions(days int, today timestamptz default now()) returns int
-language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '150ms'
+language plpgsql security definer set search_path = pg_catalog, pg_temp
+  set lock_timeout = '150ms'
 as $$
 declare
   gone int := 0;

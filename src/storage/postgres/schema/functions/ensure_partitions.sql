@@ -1,6 +1,6 @@
--- Creates the partitions of this month and the next `ahead` months; returns how many are new. Rows of a month that are in the
--- default partition already stay there. A row is a little over the 2 kB from which PostgreSQL tries to compress each column
--- and then uses a second table; with a target of 4,080 bytes, two rows a page, it does not.
+-- Creates the partitions of this month and the next `ahead` months, and returns the number of new ones. If the default
+-- partition has rows of a month, they stay there. A row is a little longer than the 2 kB from which PostgreSQL tries to
+-- compress each column and then uses a second table. With a target of 4,080 bytes, which is two rows a page, it does not.
 create or replace function keystride.ensure_partitions(ahead int, today timestamptz default now()) returns int
 language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$

@@ -1,9 +1,11 @@
 set local role keystride_system;
 
 -- Takes the headcount lock of the organization until the transaction ends, and adds up the changes committed by then. Without
--- `waits`, false if the lock is held. A waiter gives up after 1 s: a process that is frozen with the lock holds up all others.
+-- `waits`, returns false if the lock is held. With it, gives up after 1 s, because a process that is frozen with the lock
+-- blocks all others.
 create or replace function keystride.enter_headcount_line(organization uuid, waits boolean) returns boolean
-language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '1s'
+language plpgsql security definer set search_path = pg_catalog, pg_temp
+  set lock_timeout = '1s'
 as $$
 declare
   added keystride.headcount_change;

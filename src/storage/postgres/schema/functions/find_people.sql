@@ -1,13 +1,13 @@
 set local role keystride_app;
 
--- Accounts and members for concurrent lookups in one statement; element i of each array is one lookup, `nth` counts from 1.
--- One statement each costs server and client more than the rows do. Runs as keystride_app with the organization set before each
--- lookup, so that row level security applies. The member is found by its account (`offset 0` is an optimization fence): as a
--- free join, a plan from when the tables were empty read every member of the organization.
+-- Finds accounts and members for concurrent lookups in one statement, because separate statements cost server and client more
+-- than the rows do. Element i of each array is one lookup, and `nth` counts from 1. Runs as keystride_app, and sets the
+-- organization before each lookup, so that row level security applies. The member is found by its account, and `offset 0` is an
+-- optimization fence: a plan from the time when the tables were empty joined freely, and read every member of the organization.
 create or replace function keystride.find_people(organizations uuid[], of_users text[], of_members text[])
-  returns table (nth int, found_account keystride.account, found_member keystride.member)
-language plpgsql security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off set jit = off
+returns table (nth int, found_account keystride.account, found_member keystride.member)
+language plpgsql security definer set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_generic_plan set enable_seqscan = off set jit = off
 as $$
 begin
   for i in 1 .. cardinality(organizations) loop

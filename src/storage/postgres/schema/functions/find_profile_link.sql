@@ -1,9 +1,8 @@
 set local role keystride_system;
 
--- A valid profile link by the hash of its key, across organizations. The server's clock decides.
+-- Finds a valid profile link of any organization by the hash of its key. The server's clock decides whether it is valid.
 create or replace function keystride.find_profile_link(wanted bytea)
-returns table (
-  organization_id uuid, id uuid, kind text, aim text, redirect_uri text, user_ref text, member_ref text)
+returns table (organization_id uuid, id uuid, kind text, aim text, redirect_uri text, user_ref text, member_ref text)
 language sql stable security definer set search_path = pg_catalog, pg_temp
 as $$
   select l.organization_id, l.id, l.kind, l.aim, l.redirect_uri, a.user_ref, m.member_ref

@@ -1,7 +1,7 @@
 set local role keystride_system;
 
--- Deletes what administrators did to an account, in the transaction that deletes the account and after it. Deletes nothing
--- while the account exists.
+-- Deletes the administrators' actions on an account. It is called in the transaction that deletes the account, and again later.
+-- Deletes nothing while the account exists.
 create or replace function keystride.forget_actions_of(gone uuid) returns void
 language sql security definer set search_path = pg_catalog, pg_temp
 as $$

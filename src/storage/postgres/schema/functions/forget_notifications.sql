@@ -1,6 +1,6 @@
 set local role keystride_system;
 
--- Deletes up to 2,000 notifications older than this, with their deliveries. True if more may be left.
+-- Deletes up to 2,000 notifications from before this time, with their deliveries. True if more may be left.
 create or replace function keystride.forget_notifications(before timestamptz) returns boolean
 language sql security definer set search_path = pg_catalog, pg_temp
 as $$

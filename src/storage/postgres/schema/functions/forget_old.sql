@@ -1,7 +1,7 @@
 set local role keystride_system;
 
--- Deletes rows of all organizations past their retention, up to 2,000 of each kind. True if more may be left. Sessions:
--- sweep_sessions.
+-- Deletes rows of all organizations past their retention, up to 2,000 of each kind. True if more may be left. Sessions are
+-- deleted by sweep_sessions.
 create or replace function keystride.forget_old(today timestamptz, days int) returns boolean
 language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
@@ -11,7 +11,7 @@ declare
   n int;
   more boolean := false;
 begin
-  -- Months without a partition.
+  -- The default partition has the months without a partition of their own.
   delete from keystride.authentication where tableoid = 'keystride.authentication_default'::regclass
     and (organization_id, id) in (
       select a.organization_id, a.id from keystride.authentication a
@@ -35,7 +35,7 @@ begin
   delete from keystride.lock_tombstone where ctid = any (array(
     select ctid from keystride.lock_tombstone where kept_until <= today limit most));
   get diagnostics n = row_count; more := more or n = most;
-  -- Refused patterns count for 15 minutes: after a day the list is obsolete.
+  -- Refused patterns count for 15 minutes, so a list of a day ago is obsolete.
   update keystride.member set invalid_patterns = '{}' where ctid = any (array(
     select ctid from keystride.member where invalid_patterns <> '{}'
       and invalid_patterns[array_upper(invalid_patterns, 1)] < today - interval '24 hours' limit most));

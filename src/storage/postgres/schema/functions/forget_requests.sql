@@ -1,6 +1,6 @@
 set local role keystride_system;
 
--- Deletes up to 5,000 log entries of requests older than this. True if more may be left.
+-- Deletes up to 5,000 log entries of requests from before this time. True if more may be left.
 create or replace function keystride.forget_requests(before timestamptz) returns boolean
 language sql security definer set search_path = pg_catalog, pg_temp
 as $$

@@ -1,6 +1,6 @@
--- The headcount with the changes that are not added up yet. One row, or none for an unknown organization.
+-- The headcount, with the changes that are not added up yet. Returns no row for an unknown organization.
 create or replace function keystride.headcount_now(organization uuid)
-  returns table (n_accounts int, n_accounts_generic int, n_users_nominative int, n_users_generic int)
+returns table (n_accounts int, n_accounts_generic int, n_users_nominative int, n_users_generic int)
 language sql stable set search_path = pg_catalog, pg_temp
 as $$
   select (h.n_accounts + c.n_accounts)::int, (h.n_accounts_generic + c.n_accounts_generic)::int,

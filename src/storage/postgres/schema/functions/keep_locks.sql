@@ -1,6 +1,6 @@
 set local role keystride_system;
 
--- A lock follows the person and stays with the reference: a deleted or renamed member leaves a tombstone under the old
+-- A lock follows the person and stays with the reference. A deleted or renamed member leaves a tombstone under the old
 -- reference for a day, and the next holder of the reference takes its counters over.
 create or replace function keystride.keep_locks() returns trigger
 language plpgsql security definer set search_path = pg_catalog, pg_temp
@@ -20,7 +20,7 @@ begin
     delete from keystride.lock_tombstone t
       where t.organization_id = new.organization_id and t.person = mark and t.kept_until > now()
       returning t.* into kept;
-    -- The counters of the member's own tombstone are in its row already.
+    -- The row of a renamed member already has the counters of its own tombstone.
     if kept.person is not null and kept.member_id is distinct from new.id then
       new.attempts := keystride.stricter_attempts(new.attempts, kept.attempts);
     end if;

@@ -1,4 +1,4 @@
--- Every update of a member moves its version, unless the update does so itself.
+-- Every update of a member increases its version, unless the update does so itself.
 create or replace function keystride.move_row_version() returns trigger
 language plpgsql set search_path = pg_catalog, pg_temp
 as $$

@@ -1,4 +1,4 @@
--- An update of an account moves the versions of its members.
+-- An update of an account increases the versions of its members.
 create or replace function keystride.move_row_versions() returns trigger
 language plpgsql set search_path = pg_catalog, pg_temp
 as $$

@@ -1,7 +1,7 @@
 set local role keystride_system;
 
--- Notifies an organization with a rule for it of a profile that became complete, in the transaction that completed it. The
--- notification is read at once, so that enrollments do not hide the unread ones.
+-- Notifies an organization with a rule for it that a profile became complete, in the transaction that completed it. The
+-- notification counts as read from the start, so that enrollments do not hide the unread ones.
 create or replace function keystride.note_enrollment() returns trigger
 language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$

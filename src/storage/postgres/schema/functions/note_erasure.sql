@@ -1,6 +1,6 @@
 set local role keystride_system;
 
--- Marks a deletion of a person as under way until the transaction ends (await_erasures).
+-- Marks an erasure as begun until the transaction ends (await_erasures).
 create or replace function keystride.note_erasure() returns void
 language sql security definer set search_path = pg_catalog, pg_temp
 as $$

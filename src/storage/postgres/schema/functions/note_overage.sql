@@ -1,6 +1,6 @@
 set local role keystride_system;
 
--- Notifies when a count first exceeds its quota: by a creation, a change of type or a lower quota. 0 is unlimited.
+-- Notifies when a count first exceeds its quota, by a creation, a change of type or a lower quota. A quota of 0 is unlimited.
 create or replace function keystride.note_overage(
   organization uuid, counted text, n_before int, quota_before int, n int, quota int
 ) returns void

@@ -1,6 +1,6 @@
 set local role keystride_system;
 
--- The headcount has grown.
+-- Runs note_overage after the headcount has grown.
 create or replace function keystride.note_overage_of_count() returns trigger
 language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$

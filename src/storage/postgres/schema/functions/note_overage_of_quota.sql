@@ -1,6 +1,6 @@
 set local role keystride_system;
 
--- The quota has changed.
+-- Runs note_overage after a quota has changed.
 create or replace function keystride.note_overage_of_quota() returns trigger
 language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$

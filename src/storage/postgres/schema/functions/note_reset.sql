@@ -1,6 +1,6 @@
 set local role keystride_system;
 
--- Notifies of a profile that became empty, or was replaced by a reset.
+-- Notifies that a profile became empty, or was replaced by a reset.
 create or replace function keystride.note_reset() returns trigger
 language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$

@@ -1,7 +1,7 @@
 set local role keystride_system;
 
--- Notifies when codes of many members fail within ten minutes: more than 5 % of the members or 50, at least three. At most
--- once in ten minutes.
+-- Notifies when the codes of many members fail within ten minutes: more than 5 % of the members or more than 50, and at least
+-- three. Notifies at most once in ten minutes.
 create or replace function keystride.note_spraying(organization uuid, until timestamptz) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$

@@ -1,7 +1,7 @@
 set local role keystride_system;
 
--- Up to 100 organizations with an expired profile link. The patterns that a link has collected are deleted with it by the
--- store.
+-- Lists up to 100 organizations with an expired profile link. The store deletes a link together with the patterns that it has
+-- collected.
 create or replace function keystride.organizations_with_ended_links()
 returns table (organization_id uuid)
 language sql stable security definer set search_path = pg_catalog, pg_temp

@@ -1,6 +1,6 @@
 set local role keystride_system;
 
--- The waiting deliveries of all organizations, for metrics: names nobody.
+-- Counts the waiting deliveries of all organizations for the metrics. The result names nobody.
 create or replace function keystride.outbox_state(out waiting int, out oldest_waiting_s float8, out channels_paused int)
 language sql stable security definer set search_path = pg_catalog, pg_temp
 as $$

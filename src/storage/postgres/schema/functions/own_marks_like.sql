@@ -1,11 +1,13 @@
 set local role keystride_system;
 
--- Marks of the caller's organization that a new mark of a member resembles or equals. Runs as keystride_system: for a caller
--- under row level security the operator on bands is not leakproof, so the index could not be used.
+-- Marks of the caller's organization that a new mark of a member resembles or equals. Runs as keystride_system: the operator on
+-- bands is not leakproof, so a caller under row level security could not use the index.
 create or replace function keystride.own_marks_like(
   mark bytea, mark_bands bigint[], owner_id uuid, after timestamptz, most int
-) returns table (exact bytea, pattern_id uuid, generation int, member_id uuid, bands_shared int)
-language sql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off
+)
+returns table (exact bytea, pattern_id uuid, generation int, member_id uuid, bands_shared int)
+language sql stable security definer set search_path = pg_catalog, pg_temp
+  set enable_seqscan = off set jit = off
 as $$
   select m.exact, m.pattern_id, m.generation, m.member_id,
       (select count(distinct band)::int from unnest(m.bands) band where band = any (mark_bands))

@@ -1,7 +1,7 @@
 set local role keystride_system;
 
--- A notification and its deliveries are one commit. At most 1,000 deliveries of a channel wait; further ones are dropped, and
--- the notification stays.
+-- Queues the deliveries of a notification in its transaction. At most 1,000 deliveries of a channel wait. Further ones are
+-- dropped, and the notification stays.
 create or replace function keystride.queue_deliveries() returns trigger
 language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$

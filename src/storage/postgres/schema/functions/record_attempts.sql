@@ -1,11 +1,12 @@
 set local role keystride_system;
 
--- Writes a batch of attempts of any organizations. Element i of each array is attempt i. `bands` has the same number of
--- elements for each attempt; their values do not matter if it has no mark. `cleareds` lists in hex the known marks whose patterns
--- were compared with the attempt's. Texts hold one part for each attempt, separated by U+001F, empty for null: `sealed` in
--- base64, `facts` and `habits` as stored, the others JSON. Returns the outcomes by i, from 1; none if the member does not exist.
--- One statement, because each statement has a fixed cost that a batch of five would pay six times. Attempts of one batch that
--- resemble each other are kept apart by the caller (src/storage/postgres/attempt/group-commit.ts).
+-- Records a batch of attempts, which may be of several organizations. Element i of each array is attempt i. `bands` has the same
+-- number of elements for each attempt, and the values of an attempt without a mark do not matter. `cleareds` lists in hex the
+-- known marks whose patterns were compared with the attempt's. Each text has one part for each attempt, separated by U+001F and
+-- empty for null: `sealed` in base64, `facts` and `habits` as stored, the others in JSON. Returns the outcomes by i, from 1, and
+-- none for an attempt whose member does not exist. The batch is one statement, because each statement has a fixed cost, which a
+-- batch of five would pay six times. No two attempts of a batch resemble each other, which the caller makes sure of
+-- (src/storage/postgres/attempt/group-commit.ts).
 create or replace function keystride.record_attempts(
   organization_ids uuid[], account_ids uuid[], member_ids uuid[], attempts_versions bigint[], generations int[],
   row_versions bigint[], exacts bytea[], bands bigint[], ids uuid[], created_ms bigint[],
@@ -16,9 +17,9 @@ create or replace function keystride.record_attempts(
   memory_days int
 ) returns jsonb
 language plpgsql security definer set search_path = pg_catalog, pg_temp
-  -- A generic plan, perhaps made on empty tables: planning each call costs more than the work, and only index lookups stay
-  -- right as tables grow. Without jit: a plan that still needs a sequential scan counts as expensive and would be compiled
-  -- for seconds.
+  -- The plan is generic, because planning each call costs more than the work. It may be made on empty tables, so it has only
+  -- index lookups, which stay fast as tables grow. A plan that still needs a sequential scan counts as expensive, and jit would
+  -- compile it for seconds.
   set plan_cache_mode = force_generic_plan
   set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
 as $$
@@ -38,64 +39,65 @@ begin
       exacts[i] as exact, bands[bands_each * (i - 1) + 1 : bands_each * i] as bands,
       to_timestamp(created_ms[i] / 1000::float8) as at
     from generate_series(1, cardinality(ids)) i),
-  -- Members before marks, each in one order, so that batches of several processes cannot deadlock. After a wait for a row
-  -- lock the row is the committed one. The join includes the account: without statistics the planner may take either index,
-  -- and one of them by organization alone reads all its members.
-  held as materialized (
+  -- Members are locked before marks, both in one order, so that batches of several processes cannot deadlock. After a wait for
+  -- a row lock the row is the committed one. The join includes the account: without statistics the planner may choose either
+  -- index, and with one of them it reads all members of the organization unless the account is given.
+  locked_member as materialized (
     select a.*, m.attempts_version, m.generation, m.row_version from attempt a
     join keystride.member m on m.organization_id = a.organization_id and m.account_id = a.account_id and m.id = a.member_id
     order by m.organization_id, m.id for no key update of m),
-  -- A mark that resembles a known one is a replay, as in claim_mark, unless the patterns were compared. `offset 0` is
-  -- an optimization fence: the index on the bands is the only plan.
-  judged as materialized (
-    select h.*, case
-        when h.attempts_version <> attempts_versions[h.i] or h.generation <> generations[h.i]
-          or h.row_version <> coalesce(row_versions[h.i], h.row_version)
-          -- A second attempt of one member conflicts with the first.
-          or array_position(member_ids, h.member_id) < h.i then 'conflict'
-        when h.exact is not null and exists (
+  -- An attempt is a replay if its mark resembles a known one whose pattern was not compared, as in claim_mark. `offset 0` is an
+  -- optimization fence, so that the index on the bands is the only plan.
+  checked as materialized (
+    select l.*, case
+        when l.attempts_version <> attempts_versions[l.i] or l.generation <> generations[l.i]
+          or l.row_version <> coalesce(row_versions[l.i], l.row_version)
+          -- Only the first of two attempts of one member can be recorded.
+          or array_position(member_ids, l.member_id) < l.i then 'conflict'
+        when l.exact is not null and exists (
           select from (select * from keystride.replay_mark m
-            where m.bands && h.bands offset 0) k
-          where k.organization_id = h.organization_id and k.seen_at > h.at - make_interval(hours => 24 * memory_days)
-            and keystride.resembles(k.member_id, k.bands, h.member_id, h.bands)
-            and (cleareds[h.i] is null or position(encode(k.exact, 'hex') in cleareds[h.i]) = 0))
+            where m.bands && l.bands offset 0) k
+          where k.organization_id = l.organization_id and k.seen_at > l.at - make_interval(hours => 24 * memory_days)
+            and keystride.resembles(k.member_id, k.bands, l.member_id, l.bands)
+            and (cleareds[l.i] is null or position(encode(k.exact, 'hex') in cleareds[l.i]) = 0))
           then 'replay'
-        else 'recorded' end as so_far
-    from held h),
-  claimed as (
+        else 'recorded' end as outcome
+    from locked_member l),
+  claimed_mark as (
     insert into keystride.replay_mark as m (organization_id, exact, bands, member_id, seen_at, pattern_id, generation)
-      select j.organization_id, j.exact, j.bands, j.member_id, j.at, pattern_ids[j.i], generations[j.i] from judged j
-      where j.so_far = 'recorded' and j.exact is not null order by j.organization_id, j.exact
+      select c.organization_id, c.exact, c.bands, c.member_id, c.at, pattern_ids[c.i], generations[c.i] from checked c
+      where c.outcome = 'recorded' and c.exact is not null order by c.organization_id, c.exact
       on conflict (organization_id, exact) do update set bands = excluded.bands, member_id = excluded.member_id,
-        seen_at = excluded.seen_at, pattern_id = excluded.pattern_id, generation = excluded.generation where m.seen_at <= excluded.seen_at - make_interval(hours => 24 * memory_days)
+        seen_at = excluded.seen_at, pattern_id = excluded.pattern_id, generation = excluded.generation
+        where m.seen_at <= excluded.seen_at - make_interval(hours => 24 * memory_days)
       returning m.organization_id, m.exact),
-  -- The same mark, claimed concurrently by another process, is a replay as well.
-  told as materialized (
-    select j.i, j.organization_id, j.account_id, j.member_id, j.at, case when j.so_far = 'recorded' and j.exact is not null
-        and not exists (select from claimed c where c.organization_id = j.organization_id and c.exact = j.exact)
-      then 'replay' else j.so_far end as outcome
-    from judged j),
-  -- The commit of a success uses a temporary code up: of two concurrent right attempts the later conflicts, reads again and
-  -- finds the code used.
-  moved as (
-    update keystride.member m set attempts = counters_of[t.i]::jsonb, attempts_version = m.attempts_version + 1,
-        row_version = m.row_version + 1, habits = coalesce(habits_of[t.i], m.habits),
-        last_success_at = case when authenticated[t.i] then t.at else m.last_success_at end,
-        typed_at = case when authenticated[t.i] and methods[t.i] = 'biometric' then t.at else m.typed_at end,
-        code_used = m.code_used or (authenticated[t.i] and methods[t.i] = 'security_code' and m.code_temporary)
-      from told t where t.outcome = 'recorded'
-        and m.organization_id = t.organization_id and m.account_id = t.account_id and m.id = t.member_id),
-  written as (
+  -- An attempt is a replay too if another process has claimed the same mark concurrently.
+  decided as materialized (
+    select c.i, c.organization_id, c.account_id, c.member_id, c.at, case when c.outcome = 'recorded' and c.exact is not null
+        and not exists (select from claimed_mark m where m.organization_id = c.organization_id and m.exact = c.exact)
+      then 'replay' else c.outcome end as outcome
+    from checked c),
+  -- The commit of a success uses up a temporary code. If two right attempts are concurrent, the later one conflicts, reads the
+  -- member again and finds the code used.
+  updated_member as (
+    update keystride.member m set attempts = counters_of[d.i]::jsonb, attempts_version = m.attempts_version + 1,
+        row_version = m.row_version + 1, habits = coalesce(habits_of[d.i], m.habits),
+        last_success_at = case when authenticated[d.i] then d.at else m.last_success_at end,
+        typed_at = case when authenticated[d.i] and methods[d.i] = 'biometric' then d.at else m.typed_at end,
+        code_used = m.code_used or (authenticated[d.i] and methods[d.i] = 'security_code' and m.code_temporary)
+      from decided d where d.outcome = 'recorded'
+        and m.organization_id = d.organization_id and m.account_id = d.account_id and m.id = d.member_id),
+  written_attempt as (
     insert into keystride.authentication (organization_id, id, created_at, account_id, member_id, user_ref, member_ref,
         account_type, session_id, method, authenticated, recommended_action, reason, confidence, confidence_biometrics,
         confidence_context, policy_id, n_patterns_ref, n_patterns_ref_used, pattern_id, sealed, facts, tags, facets, events)
-      select t.organization_id, ids[t.i], t.at, t.account_id, t.member_id, user_refs[t.i], member_refs[t.i],
-        account_types[t.i], session_ids[t.i], methods[t.i], authenticated[t.i], recommended_actions[t.i], reasons[t.i],
-        confidences[t.i], confidences_biometrics[t.i], confidences_context[t.i], policy_ids[t.i], n_patterns_ref[t.i],
-        n_patterns_ref_used[t.i], pattern_ids[t.i], decode(sealed_of[t.i], 'base64'), facts_of[t.i], tags_of[t.i]::jsonb,
-        facets_of[t.i]::jsonb, events_of[t.i]::jsonb
-      from told t where t.outcome = 'recorded')
-  select jsonb_object_agg(t.i, t.outcome) into outcomes from told t;
+      select d.organization_id, ids[d.i], d.at, d.account_id, d.member_id, user_refs[d.i], member_refs[d.i],
+        account_types[d.i], session_ids[d.i], methods[d.i], authenticated[d.i], recommended_actions[d.i], reasons[d.i],
+        confidences[d.i], confidences_biometrics[d.i], confidences_context[d.i], policy_ids[d.i], n_patterns_ref[d.i],
+        n_patterns_ref_used[d.i], pattern_ids[d.i], decode(sealed_of[d.i], 'base64'), facts_of[d.i], tags_of[d.i]::jsonb,
+        facets_of[d.i]::jsonb, events_of[d.i]::jsonb
+      from decided d where d.outcome = 'recorded')
+  select jsonb_object_agg(d.i, d.outcome) into outcomes from decided d;
   return coalesce(outcomes, '{}');
 end
 $$;

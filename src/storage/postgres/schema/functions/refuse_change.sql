@@ -1,4 +1,4 @@
--- For tables that are append-only.
+-- Refuses every change of an append-only table.
 create or replace function keystride.refuse_change() returns trigger
 language plpgsql set search_path = pg_catalog, pg_temp
 as $$

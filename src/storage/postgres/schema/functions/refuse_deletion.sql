@@ -1,7 +1,7 @@
 set local role keystride_system;
 
--- For append-only tables whose rows are deleted with their organization: refuses while it exists. A security definer, because
--- a cascade runs as the owner of the table, which sees no organization.
+-- Refuses deletions from an append-only table while the organization exists. It is a security definer, because a cascade runs
+-- as the owner of the table, which sees no organization.
 create or replace function keystride.refuse_deletion() returns trigger
 language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$

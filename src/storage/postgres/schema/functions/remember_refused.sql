@@ -1,8 +1,8 @@
 set local role keystride_system;
 
--- Keeps a refused pattern of a member of the caller's organization, with its replay mark, unless the mark is known or `most`
--- patterns of the member were kept in the 24 hours before. False if it was not kept. The member is locked before the mark, as
--- in record_attempts. The number is checked before the lock as well: calls beyond it must not make sign-ins wait.
+-- Keeps a refused pattern of a member of the caller's organization, with its replay mark. Returns false, and keeps nothing, if
+-- the mark is known or `most` patterns of the member were kept in the 24 hours before. The member is locked before the mark, as
+-- in record_attempts. The number is checked before the lock too, because calls beyond it must not make sign-ins wait.
 create or replace function keystride.remember_refused(
   owner_id uuid, mark bytea, mark_bands bigint[], at timestamptz, pattern uuid, pattern_generation int, sample bytea,
   most int, memory_days int

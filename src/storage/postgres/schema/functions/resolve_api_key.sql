@@ -1,7 +1,7 @@
 set local role keystride_system;
 
--- A live API key by its hash, across organizations. `key_rate` and `key_burst` are null if the deployment's apply. The login
--- calls it without taking a role: one round trip instead of three.
+-- Finds a live API key of any organization by its hash. `key_rate` and `key_burst` are null if the limits of the deployment
+-- apply. The login calls the function without a role, in one round trip instead of three.
 create or replace function keystride.resolve_api_key(wanted bytea)
 returns table (organization_id uuid, id uuid, scopes jsonb, key_rate int, key_burst int)
 language sql stable security definer set search_path = pg_catalog, pg_temp

@@ -1,8 +1,8 @@
 set local role keystride_system;
 
--- Moves the windows of user_total to the last closed hour, one hour a step, for at most 500 ms; a first run is one step. True
--- if more is left. An hour closes ten minutes after its end. The insert locks each account (`for key share`): a concurrent
--- deletion of one would break the foreign key, and with it the run for every organization.
+-- Moves the windows of user_total to the last closed hour, one hour a step, for at most 500 ms. A first run is one step. True
+-- if more are left. An hour closes ten minutes after its end. The insert locks each account (`for key share`), because a
+-- concurrent deletion of one would break the foreign key, and with it the run for every organization.
 create or replace function keystride.slide_totals(now timestamptz default clock_timestamp()) returns boolean
 language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
@@ -21,7 +21,7 @@ begin
       order by t.organization_id, t.days for update skip locked
   loop
     hour := span.until;
-    -- Far behind, or never run: one step for all hours writes each user once.
+    -- If the window is far behind or new, one step for all hours writes each user once.
     if hour < closed - interval '72 hours' then
       if clock_timestamp() > give_up then return true; end if;
       insert into keystride.user_total

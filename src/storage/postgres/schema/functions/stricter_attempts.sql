@@ -1,6 +1,6 @@
 set local role keystride_system;
 
--- For each kind the stricter of two counters; failures in both belong to one person and count once.
+-- Takes the stricter one of two counters for each kind. Failures in both belong to one person and count once.
 create or replace function keystride.stricter_attempts(one jsonb, other jsonb) returns jsonb
 language sql immutable set search_path = pg_catalog, pg_temp
 as $$

@@ -1,11 +1,12 @@
 set local role keystride_system;
 
--- Deletes up to `most` expired sessions, and as many artifacts of single sign-on and counts of one-time passwords; true if more may be left. Rows locked by another transaction are skipped. By ctid, so
--- that no plan joins the table with itself.
+-- Deletes up to `most` expired sessions, and as many artifacts of single sign-on and counts of one-time passwords. True if more
+-- may be left. Rows locked by another transaction are skipped. Rows are deleted by ctid, so that no plan joins the table with
+-- itself.
 create or replace function keystride.sweep_sessions(most int) returns boolean
-language plpgsql security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off
-  -- The scan of the index stops after `most` rows.
-  set enable_bitmapscan = off set enable_sort = off
+language plpgsql security definer set search_path = pg_catalog, pg_temp
+  -- Without bitmap scans and sorts, the scan of the index stops after `most` rows.
+  set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
 as $$
 declare
   n int;
@@ -21,7 +22,7 @@ begin
     order by expires_at limit most for update skip locked));
   get diagnostics n = row_count;
   more := more or n >= most;
-  -- A day after the last password its counts limit nothing.
+  -- A day after the last password its counts have no effect.
   delete from keystride.one_time_password where ctid = any (array(
     select ctid from keystride.one_time_password where expires_at < statement_timestamp() - interval '24 hours'
     order by expires_at limit most for update skip locked));

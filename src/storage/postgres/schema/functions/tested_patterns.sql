@@ -1,15 +1,16 @@
 set local role keystride_app;
 
--- Patterns of members' attempts and of their refused calls, for concurrent look-ups in one statement; element i of each array
--- is one look-up, `nth` counts from 1. Of each kind the newest come first: at most limits[i] successes, at most failed_limits[i]
--- failures and as many of refused calls, none from before since_ms[i] and none of the ids in knowns[i], which separates them by
--- commas. As in find_people, each look-up sets its organization.
+-- Patterns of members' attempts and of their refused calls, for concurrent lookups in one statement. Element i of each array is
+-- one lookup, and `nth` counts from 1. A lookup returns the newest patterns of each kind: at most limits[i] successes, at most
+-- failed_limits[i] failures and as many patterns of refused calls. It leaves out those from before since_ms[i], and the ids in
+-- knowns[i], which are separated by commas. Each lookup sets its organization, as in find_people.
 create or replace function keystride.tested_patterns(
   organizations uuid[], of_users text[], of_members uuid[], since_ms bigint[], limits int[], knowns text[],
   failed_limits int[] default null
-) returns table (nth int, pattern_id uuid, tested_at timestamptz, succeeded boolean, sample bytea, refused_generation int)
-language plpgsql security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off set jit = off
+)
+returns table (nth int, pattern_id uuid, tested_at timestamptz, succeeded boolean, sample bytea, refused_generation int)
+language plpgsql security definer set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_generic_plan set enable_seqscan = off set jit = off
 as $$
 declare
   since uuid;

@@ -1,6 +1,6 @@
 set local role keystride_system;
 
--- A new account has its totals in the same transaction, so the table of users always lists it.
+-- Adds the totals of a new account in the same transaction, so that the table of users always lists it.
 create or replace function keystride.total_account() returns trigger
 language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$

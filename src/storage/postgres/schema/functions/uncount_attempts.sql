@@ -1,8 +1,8 @@
 set local role keystride_system;
 
 -- Subtracts a person's attempts from the counts that may name a person, before the attempts are deleted: the client names the
--- application, and a place or a network may be one person's alone. Counts of attempts, outcomes, countries, browsers and systems
--- identify nobody and stay.
+-- application, and a place or a network may belong to one person alone. Counts of attempts, outcomes, countries, browsers and
+-- systems identify nobody and stay.
 create or replace function keystride.uncount_attempts(person text) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
@@ -12,7 +12,7 @@ declare
   counted record;
   gone keystride.attempt_count[];
 begin
-  -- Counting skips the organization until the commit; concurrent deletions do not wait for each other here.
+  -- The lock makes counting skip the organization until the commit. Concurrent deletions do not wait for each other here.
   select greatest(c.until, c.recent_until) as until, c.days_until into counted from keystride.attempt_counted c
     where c.organization_id = organization for share;
   if not found or counted.until = '-infinity' then return; end if;
@@ -29,7 +29,7 @@ begin
       and f.facet = any (naming)
     group by f.facet, date_trunc('hour', keystride.time_of(a.id), 'UTC'), f.value);
   if cardinality(gone) = 0 then return; end if;
-  -- Serialized: two deletions with counts in common could deadlock.
+  -- Deletions are serialized from here on, because two with counts in common could deadlock.
   perform pg_advisory_xact_lock(hashtextextended(organization::text, 7241865325823966));
 
   update keystride.attempt_count c set n = c.n - u.n, n_authenticated = c.n_authenticated - u.n_authenticated,

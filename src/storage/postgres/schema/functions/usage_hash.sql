@@ -1,6 +1,6 @@
 set local role keystride_system;
 
--- Hash of a ledger event, chained to the hash of the event before.
+-- Hash of an event of the ledger, chained to the hash of the event before.
 create or replace function keystride.usage_hash(e keystride.usage_event, previous bytea) returns bytea
 language sql stable set search_path = pg_catalog, pg_temp
 as $$

@@ -1,4 +1,4 @@
--- Sums of each user over several windows, added (sign 1) or subtracted (-1): the columns of user_total.
+-- Sums of each user over several windows, which are added (sign 1) or subtracted (sign -1), in the columns of user_total.
 create or replace function keystride.user_figures(organization uuid, since timestamptz[], before timestamptz[], signs int[])
 returns table (account_id uuid, n bigint, n_authenticated bigint, n_challenged bigint, n_blocked bigint,
   sum_confidence bigint, sum_biometrics bigint, n_biometrics bigint, last_at timestamptz)

@@ -1,4 +1,4 @@
--- Lower bound for UUIDv7s of a time: its milliseconds in 48 bits, then zeros.
+-- The lowest UUIDv7 of a time: its milliseconds in 48 bits, followed by zeros.
 create or replace function keystride.uuid_from(at timestamptz) returns uuid
 language sql immutable parallel safe
 as $$
