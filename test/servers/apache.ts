@@ -1,11 +1,8 @@
-import type { ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { until } from '../harness/patience.js'
-import { startChild } from './child.js'
+import { answersAt, startServer } from './child.js'
 
 const PROGRAM = '/usr/sbin/apache2'
 const MODULES = '/usr/lib/apache2/modules'
@@ -59,38 +56,15 @@ export async function startApache(addresses: Addresses): Promise<Apache> {
   const file = join(folder, 'apache2.conf')
   writeFileSync(file, configuration(folder, addresses))
   writeFileSync(join(folder, 'passphrase'), 'the passphrase of a test')
-  const child: ChildProcess = startChild(PROGRAM, ['-D', 'FOREGROUND', '-f', file], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-  })
-  let said = ''
-  child.stderr?.on('data', (chunk: Buffer) => {
-    said += chunk.toString()
-  })
   const log = () => (existsSync(join(folder, 'error.log')) ? readFileSync(join(folder, 'error.log'), 'utf8') : '')
-  const gone = once(child, 'exit').then(() => {
-    throw new Error(`apache2 ended: ${said}${log()}`)
-  })
-  gone.catch(() => {})
   const url = `http://localhost:${addresses.port}`
-  const apache: Apache = {
+  const isReady = () => answersAt(url)
+  const stop = await startServer(PROGRAM, ['-D', 'FOREGROUND', '-f', file], { folder, isReady, signal: 'SIGTERM', log })
+  return {
     url,
-    async close() {
+    close() {
       if (process.env.KEYSTRIDE_SHOW_LOG) process.stderr.write(log())
-      if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM')
-      await gone.catch(() => {})
-      rmSync(folder, { recursive: true, force: true })
+      return stop()
     },
   }
-  const answers = () =>
-    fetch(url, { redirect: 'manual' }).then(
-      () => true,
-      () => false,
-    )
-  try {
-    await Promise.race([gone, until(answers)])
-  } catch (error) {
-    await apache.close()
-    throw error
-  }
-  return apache
 }

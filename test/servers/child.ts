@@ -1,4 +1,7 @@
 import { type SpawnOptions, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { rmSync } from 'node:fs'
+import { until } from '../harness/patience.js'
 
 const DIES_WITH_PARENT =
   process.platform === 'linux' && spawnSync('setpriv', ['--pdeathsig', 'KILL', 'true']).status === 0
@@ -11,3 +14,48 @@ export const startChild = ((program: string, args: readonly string[], options: S
   DIES_WITH_PARENT
     ? spawn('setpriv', ['--pdeathsig', 'KILL', '--', program, ...args], options)
     : spawn(program, args, options)) as typeof spawn // the streams of the child follow the options, which are passed on
+
+interface ServerOptions {
+  /** Folder of its files, which the stop removes. */
+  readonly folder: string
+  readonly isReady: () => Promise<boolean>
+  readonly signal?: NodeJS.Signals
+  /** Further text of the error if it ends by itself. */
+  readonly log?: () => string
+}
+
+/** Starts a server and gives its stop once it is ready. Throws with its error output if it ends before. */
+export async function startServer(
+  program: string,
+  args: readonly string[],
+  { folder, isReady, signal = 'SIGKILL', log = () => '' }: ServerOptions,
+): Promise<() => Promise<void>> {
+  const child = startChild(program, args, { stdio: ['ignore', 'ignore', 'pipe'] })
+  let said = ''
+  child.stderr?.on('data', (chunk: Buffer) => {
+    said += chunk.toString()
+  })
+  const gone = once(child, 'exit').then(() => {
+    throw new Error(`${program} ended: ${said}${log()}`)
+  })
+  gone.catch(() => {})
+  const stop = async () => {
+    if (child.exitCode === null && child.signalCode === null) child.kill(signal)
+    await gone.catch(() => {})
+    rmSync(folder, { recursive: true, force: true })
+  }
+  try {
+    await Promise.race([gone, until(isReady)])
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  return stop
+}
+
+/** Whether anything answers at an address, with any status. */
+export const answersAt = (url: string): Promise<boolean> =>
+  fetch(url, { redirect: 'manual' }).then(
+    () => true,
+    () => false,
+  )

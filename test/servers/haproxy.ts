@@ -1,12 +1,10 @@
-import { type ChildProcess, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '../../src/storage/postgres/embedded/embedded-running.js'
-import { until } from '../harness/patience.js'
-import { startChild } from './child.js'
+import { startServer } from './child.js'
 import { scalingBlock } from './scaling-page.js'
 
 /** A haproxy before two processes, configured as in docs/scaling.md. */
@@ -49,33 +47,10 @@ export async function startHaproxy(servers: readonly [number, number], more = ''
   const port = await freePort()
   const [file, socket] = [join(folder, 'haproxy.cfg'), join(folder, 'asked')]
   writeFileSync(file, configuration(port, servers, socket, more))
-  const child: ChildProcess = startChild(program ?? '', ['-db', '-f', file], { stdio: ['ignore', 'ignore', 'pipe'] })
-  let said = ''
-  child.stderr?.on('data', (chunk: Buffer) => {
-    said += chunk.toString()
-  })
-  const gone = once(child, 'exit').then(() => {
-    throw new Error(`haproxy ended: ${said}`)
-  })
-  gone.catch(() => {})
-  const haproxy: Haproxy = {
-    port,
-    up: async () => (await askedBy(socket)).split('\n').filter((row) => /^keystride,(one|two),.*,UP,/.test(row)).length,
-    async close() {
-      if (child.exitCode === null && child.signalCode === null) {
-        child.kill('SIGKILL')
-        await gone.catch(() => {})
-      }
-      rmSync(folder, { recursive: true, force: true })
-    },
-  }
-  try {
-    await Promise.race([gone, until(async () => (await haproxy.up().catch(() => 0)) === 2)])
-  } catch (error) {
-    await haproxy.close()
-    throw error
-  }
-  return haproxy
+  const up = async () =>
+    (await askedBy(socket)).split('\n').filter((row) => /^keystride,(one|two),.*,UP,/.test(row)).length
+  const isReady = async () => (await up().catch(() => 0)) === 2
+  return { port, up, close: await startServer(program ?? '', ['-db', '-f', file], { folder, isReady }) }
 }
 
 async function askedBy(path: string): Promise<string> {

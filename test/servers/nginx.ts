@@ -1,11 +1,9 @@
-import { type ChildProcess, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '../../src/storage/postgres/embedded/embedded-running.js'
-import { until } from '../harness/patience.js'
-import { startChild } from './child.js'
+import { answersAt, startServer } from './child.js'
 import { scalingBlock } from './scaling-page.js'
 
 /** An nginx before two processes, configured as in docs/scaling.md. */
@@ -49,36 +47,8 @@ export async function startNginx(servers: readonly [number, number], more = ''):
   const port = await freePort()
   writeFileSync(join(folder, 'nginx.conf'), configuration(port, servers, more))
   const args = ['-p', folder, '-c', 'nginx.conf', '-e', 'stderr', '-g', 'daemon off;']
-  const child: ChildProcess = startChild(program ?? '', args, { stdio: ['ignore', 'ignore', 'pipe'] })
-  let said = ''
-  child.stderr?.on('data', (chunk: Buffer) => {
-    said += chunk.toString()
-  })
-  const gone = once(child, 'exit').then(() => {
-    throw new Error(`nginx ended: ${said}`)
-  })
-  gone.catch(() => {})
-  const nginx: Nginx = {
-    port,
-    async close() {
-      // SIGTERM, because the workers outlive a master that gets SIGKILL.
-      if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM')
-      await gone.catch(() => {})
-      rmSync(folder, { recursive: true, force: true })
-    },
-  }
-  try {
-    await Promise.race([gone, until(() => serves(port))])
-  } catch (error) {
-    await nginx.close()
-    throw error
-  }
-  return nginx
+  // SIGTERM, because the workers outlive a master that gets SIGKILL. Any answer counts: the servers behind nginx are already up,
+  // and their probes are not reachable through it.
+  const isReady = () => answersAt(`http://127.0.0.1:${port}/`)
+  return { port, close: await startServer(program ?? '', args, { folder, isReady, signal: 'SIGTERM' }) }
 }
-
-/** Any answer counts: the servers behind nginx are already up, and their probes are not reachable through it. */
-const serves = (port: number) =>
-  fetch(`http://127.0.0.1:${port}/`).then(
-    () => true,
-    () => false,
-  )

@@ -1,13 +1,10 @@
-import type { ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parse, stringify } from 'yaml'
 import { freePort } from '../../src/storage/postgres/embedded/embedded-running.js'
-import { until } from '../harness/patience.js'
-import { startChild } from './child.js'
+import { startServer } from './child.js'
 
 /** One series of an instant query. */
 interface Found {
@@ -41,23 +38,11 @@ export async function startPrometheus(targets: readonly string[], waitS: number)
   for (const group of rules.groups) for (const rule of group.rules) if ('for' in rule) rule.for = `${waitS}s`
   writeFileSync(join(folder, 'prometheus.yml'), stringify(config))
   writeFileSync(join(folder, 'keystride.rules.yml'), stringify(rules))
-  const child: ChildProcess = startChild(
-    'prometheus',
-    [
-      `--config.file=${join(folder, 'prometheus.yml')}`,
-      `--storage.tsdb.path=${join(folder, 'data')}`,
-      `--web.listen-address=127.0.0.1:${port}`,
-    ],
-    { stdio: ['ignore', 'ignore', 'pipe'] },
-  )
-  let said = ''
-  child.stderr?.on('data', (chunk: Buffer) => {
-    said += chunk.toString()
-  })
-  const gone = once(child, 'exit').then(() => {
-    throw new Error(`prometheus ended: ${said}`)
-  })
-  gone.catch(() => {})
+  const args = [
+    `--config.file=${join(folder, 'prometheus.yml')}`,
+    `--storage.tsdb.path=${join(folder, 'data')}`,
+    `--web.listen-address=127.0.0.1:${port}`,
+  ]
   const base = `http://127.0.0.1:${port}`
   const ask = async (path: string) => {
     const answer = await fetch(`${base}/api/v1/${path}`)
@@ -65,7 +50,9 @@ export async function startPrometheus(targets: readonly string[], waitS: number)
     if (answer.status !== 200) throw new Error(`${path}: ${error}`)
     return data
   }
-  const prometheus: Prometheus = {
+  const isReady = async () => (await fetch(`${base}/-/ready`).catch(() => null))?.status === 200
+  const close = await startServer('prometheus', args, { folder, isReady })
+  return {
     async query(expr) {
       const { resultType, result } = (await ask(`query?query=${encodeURIComponent(expr)}`)) as {
         resultType: string
@@ -82,20 +69,6 @@ export async function startPrometheus(targets: readonly string[], waitS: number)
       if (found === undefined) throw new Error(`no alert ${alert}`)
       return found.state
     },
-    async close() {
-      if (child.exitCode === null && child.signalCode === null) {
-        child.kill('SIGKILL')
-        await gone.catch(() => {})
-      }
-      rmSync(folder, { recursive: true, force: true })
-    },
+    close,
   }
-  try {
-    const isReady = async () => (await fetch(`${base}/-/ready`).catch(() => null))?.status === 200
-    await Promise.race([gone, until(isReady)])
-  } catch (error) {
-    await prometheus.close()
-    throw error
-  }
-  return prometheus
 }
