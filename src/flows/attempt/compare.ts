@@ -22,7 +22,7 @@ import {
   type PatternMemory,
   sketchesOfKnown,
 } from './pattern-memory.js'
-import type { PersonCache } from './person-cache.js'
+import type { CachedProfile, PersonCache } from './person-cache.js'
 
 export interface CompareNeeds {
   readonly profiles: ProfileStore
@@ -90,17 +90,15 @@ async function compareTyping(
 ): Promise<TypingComparison | Refusal> {
   const { who, account, member, settings } = context
   const { organizationId } = who
-  const cached = needs.people.profileOf(who, member)
-  const stored = cached === null ? await needs.profiles.references(organizationId, member.id) : []
-  const enrolled = cached === null ? await openReferences(needs, context, stored.filter(isEnrolled)) : null
+  const profile = needs.people.profileOf(who, member) ?? (await openedProfile(needs, context))
+  const isOpened = 'opened' in profile
   const [replayKey, known] = await Promise.all([
     needs.vault.replayKey(organizationId),
-    knownPatterns(needs, context, enrolled),
+    knownPatterns(needs, context, isOpened ? profile.opened : null),
   ])
-  const against =
-    cached === null
-      ? { references: samplesOf(enrolled ?? []), keep: true }
-      : { references: [], template: cached.template }
+  const against = isOpened
+    ? { references: samplesOf(profile.opened), keep: true }
+    : { references: [], template: profile.template }
   const sitting = sittingOf(member.completedAt, needs.now())
   const typed = { body: input.body, replayKey, sitting, known: sketchesOfKnown(known) }
   const first = await scoreInput(needs.scoring, input, { ...typed, ...against })
@@ -108,13 +106,12 @@ async function compareTyping(
   const typedText = typedInAttempt(first.reading, context)
   const otherText = requiresWords(settings, context.hints) ? wordsRefusal(typedText) : null
   if (otherText !== null) return otherMember(first.reading, member) ?? otherText
-  const hasAdaptive = cached?.hasAdaptive ?? stored.some((one) => !isEnrolled(one))
   // Adaptive references may lift the confidence, not a verdict of a bot.
   const isLiftable = !first.reading.bot && liftable(first.reading.confidence ?? 0, settings.policy.policy)
-  const mayLift = needs.adaptation && hasAdaptive && isLiftable
+  const mayLift = needs.adaptation && profile.hasAdaptive && isLiftable
   const { result, references, adaptive } = mayLift
     ? await lift(needs, context, typed)
-    : { result: first, references: cached?.references ?? idsOf(enrolled ?? []), adaptive: [] }
+    : { result: first, references: profile.references, adaptive: [] }
   if (!result.ok) return new Refusal('pattern-invalid', result.message)
   const { reading } = result
   const foreign = otherMember(reading, member)
@@ -126,8 +123,8 @@ async function compareTyping(
     reading,
     profileVersion: member.profileVersion,
     known,
-    template: cached?.template ?? first.reading.kept,
-    hasAdaptive,
+    template: isOpened ? first.reading.kept : profile.template,
+    hasAdaptive: profile.hasAdaptive,
     references,
     adaptive,
     sitting,
@@ -135,6 +132,17 @@ async function compareTyping(
     patternId,
     sealed: await needs.vault.seal(organizationId, binding, reading.sample),
   }
+}
+
+/** A profile that is not cached: its enrolled references, from the store. */
+interface OpenedProfile extends Pick<CachedProfile, 'references' | 'hasAdaptive'> {
+  readonly opened: readonly OpenedReference[]
+}
+
+async function openedProfile(needs: CompareNeeds, context: AttemptContext): Promise<OpenedProfile> {
+  const stored = await needs.profiles.references(context.who.organizationId, context.member.id)
+  const opened = await openReferences(needs, context, stored.filter(isEnrolled))
+  return { opened, references: idsOf(opened), hasAdaptive: stored.some((one) => !isEnrolled(one)) }
 }
 
 /** The reservation has used up the suggestion that the attempt is compared with. */

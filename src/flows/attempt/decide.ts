@@ -9,7 +9,6 @@ import { whatIf } from '../../domain/what-if.js'
 import { isCopy, mayBeCopy } from '../../scoring/copy-evidence.js'
 import type { PatternReading } from '../../scoring/scoring.js'
 import type { AttemptRecord } from '../../storage/authentication.js'
-import type { Geography } from '../../storage/geography.js'
 import type { Settings } from '../organization/settings.js'
 import { shownSessionId } from '../process/tokens.js'
 import type { AttemptContext } from './attempt-context.js'
@@ -19,28 +18,32 @@ import type { ReplayCheck } from './replay-check.js'
 
 export interface DecideNeeds {
   readonly replay: 'reject' | 'flag'
-  readonly geography: Geography
   /** Context indicators that this deployment has. */
   readonly contextIndicators: readonly ContextIndicator[]
 }
 
-/** Id and time, epoch ms, of the record. */
-interface Stamp {
+/** The operator's data about the end user's address; all null without an address. */
+export type Location = Pick<Circumstances, 'network' | 'place' | 'anonymizer'>
+
+/** An attempt that was compared. */
+interface Compared {
+  readonly context: AttemptContext
+  readonly comparison: Comparison
+  readonly location: Location
+  readonly check: ReplayCheck
+  /** Id and time, epoch ms, of the record. */
   readonly id: string
   readonly now: number
 }
 
 /** Decides an attempt: the verdict, the member's counters and habits after it, and its facts. Pure: no I/O, no clock. */
-export const decide = (
-  needs: DecideNeeds,
-  context: AttemptContext,
-  comparison: Comparison,
-  check: ReplayCheck,
-  stamp: Stamp,
-): AttemptRecord =>
-  comparison.method === 'biometric'
-    ? decideTyping(needs, context, comparison, check, stamp)
-    : recordOf(context, stamp, decidedByCode(comparison))
+export const decide = (needs: DecideNeeds, compared: Compared): AttemptRecord =>
+  recordOf(
+    compared,
+    compared.comparison.method === 'biometric'
+      ? decidedByTyping(needs, compared, compared.comparison)
+      : decidedByCode(compared.comparison),
+  )
 
 /** The part of the record that the comparison decides. */
 type Decided = Pick<
@@ -58,13 +61,11 @@ type Decided = Pick<
   | 'replayMark'
 >
 
-function decideTyping(
+function decidedByTyping(
   needs: DecideNeeds,
-  context: AttemptContext,
+  { context, location, check: { seenBefore, cleared }, now }: Compared,
   comparison: TypingComparison,
-  { seenBefore, cleared }: ReplayCheck,
-  stamp: Stamp,
-): AttemptRecord {
+): Decided {
   const { reading, patternId, sealed } = comparison
   const { settings, member } = context
   const { policy } = settings.policy
@@ -76,7 +77,8 @@ function decideTyping(
   const replayRejected = rejects && sameTimes
   const copyInDoubt = rejects && !replay && mayBeCopy(reading.copy)
   const confidenceBiometrics = joinedConfidence(reading.confidence ?? 0, reading.confidenceAdapted, policy)
-  const circumstances = circumstancesOf(needs, comparison, stamp.now)
+  const { network, place, anonymizer } = location
+  const circumstances = { at: now, ip: reading.ip, network, place, anonymizer, device: reading.metadata.device }
   const habits = readHabits(member.habits)
   const judgement = judgeContext(circumstances, habits, policy.indicators, needs.contextIndicators)
   const { confidence: confidenceContext, impossibleTravel } = judgement
@@ -99,7 +101,7 @@ function decideTyping(
     copyInDoubt,
   })
   const { exact, bands } = reading.replayMark
-  return recordOf(context, stamp, {
+  return {
     recommendedAction,
     reason,
     confidence,
@@ -111,7 +113,7 @@ function decideTyping(
     facts: withShadow(needs, facts, settings),
     habits: recommendedAction === 'auth' ? writeHabits(habitsAfter(habits, circumstances)) : null,
     replayMark: seenBefore ? null : { exact, bands, cleared },
-  })
+  }
 }
 
 const decidedByCode = ({ right }: CodeComparison): Decided => ({
@@ -128,7 +130,7 @@ const decidedByCode = ({ right }: CodeComparison): Decided => ({
   replayMark: null,
 })
 
-function recordOf(context: AttemptContext, { id, now }: Stamp, decided: Decided): AttemptRecord {
+function recordOf({ context, id, now }: Compared, decided: Decided): AttemptRecord {
   const { account, member, settings, session, method } = context
   const authenticated = decided.recommendedAction === 'auth'
   const { attempts } = member
@@ -162,14 +164,6 @@ function recordOf(context: AttemptContext, { id, now }: Stamp, decided: Decided)
     rowVersion: member.rowVersion,
     replayMark: decided.replayMark,
   }
-}
-
-/** Context of the attempt. It uses the end user's address that the caller relays, not the transport's address. */
-function circumstancesOf({ geography }: DecideNeeds, { reading }: TypingComparison, at: number): Circumstances {
-  const { ip, metadata } = reading
-  const { network, place, anonymizer } =
-    ip === null ? { network: null, place: null, anonymizer: null } : geography.look(ip)
-  return { at, ip, network, place, anonymizer, device: metadata.device }
 }
 
 function factsOf(

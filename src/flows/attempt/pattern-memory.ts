@@ -125,10 +125,7 @@ export const openReferences = (
   references: readonly StoredReference[],
 ): Promise<OpenedReference[]> =>
   Promise.all(
-    references.map(async ({ id, generation, sealed }) => ({
-      id,
-      sample: await opened(needs, context, id, generation, sealed),
-    })),
+    references.map(async (reference) => ({ id: reference.id, sample: await opened(needs, context, reference) })),
   )
 
 async function enrolledReferences(needs: Needs, context: AttemptContext): Promise<OpenedReference[]> {
@@ -171,7 +168,7 @@ async function testedSince(needs: Needs, context: AttemptContext, known: KnownPa
   const sketched = await Promise.all(
     tested.map(async ({ patternId: id, createdAt: at, authenticated, sealed, refused }: TestedPattern) => {
       const generation = refused?.generation ?? member.generation
-      const sample = await opened(needs, context, id, generation, sealed).catch(() => null)
+      const sample = await opened(needs, context, { id, generation, sealed }).catch(() => null)
       return sample === null ? [] : [{ id, at, authenticated, sketch: sketchOf(sample) }]
     }),
   )
@@ -181,11 +178,9 @@ async function testedSince(needs: Needs, context: AttemptContext, known: KnownPa
 function opened(
   { vault }: Pick<Needs, 'vault'>,
   { who, account, member }: AttemptContext,
-  patternId: string,
-  generation: number,
-  sealed: Uint8Array,
+  { id, generation, sealed }: Pick<StoredReference, 'id' | 'generation' | 'sealed'>,
 ): Promise<Uint8Array> {
-  const binding = { accountId: account.id, memberId: member.id, patternId, generation }
+  const binding = { accountId: account.id, memberId: member.id, patternId: id, generation }
   return vault.open(who.organizationId, binding, sealed)
 }
 

@@ -18,7 +18,7 @@ export interface CachedPerson {
 }
 
 /** The part of a cached person that an attempt is compared with. */
-type CachedProfile = Pick<CachedPerson, 'template' | 'references' | 'hasAdaptive'>
+export type CachedProfile = Pick<CachedPerson, 'template' | 'references' | 'hasAdaptive'>
 
 export interface PersonCache {
   recall(who: Designation): CachedPerson | null

@@ -1,6 +1,7 @@
-import type { Member } from '../../domain/account.js'
+import { memberAfter } from '../../domain/member-after.js'
 import { Refusal, sessionMissing } from '../../domain/refusal.js'
 import type { AttemptRecord, AuthenticationStore } from '../../storage/authentication.js'
+import type { Geography } from '../../storage/geography.js'
 import type { InvalidPatternStore } from '../../storage/invalid-patterns.js'
 import type { SessionStore } from '../../storage/session.js'
 import type { LanguageHints } from '../organization/suggested-words.js'
@@ -17,7 +18,7 @@ import {
   withdrawn,
 } from './attempt-context.js'
 import { type CompareNeeds, type Comparison, compare, hideCodeAbsence, stillHolds } from './compare.js'
-import { type DecideNeeds, decide } from './decide.js'
+import { type DecideNeeds, decide, type Location } from './decide.js'
 import { patternsLimited, refusingInvalid } from './invalid-patterns.js'
 import { type LearnNeeds, learn } from './learn.js'
 import { checkReplay, NOT_SEEN } from './replay-check.js'
@@ -26,6 +27,7 @@ interface Needs extends ContextNeeds, CompareNeeds, DecideNeeds, AnswerNeeds, Pi
   readonly sessions: SessionStore
   readonly authentications: AuthenticationStore
   readonly invalidPatterns: InvalidPatternStore
+  readonly geography: Geography
 }
 
 export type VerifyFlow = (
@@ -77,7 +79,9 @@ async function judge(needs: Needs, opened: Reserved, input: AttemptInput): Promi
     if (stopped !== null) return unjudged(needs, stopped)
     if (!stillHolds(compared, reserved)) compared = await compare(needs, reserved, input)
     if (compared instanceof Refusal) break
-    const record = decide(needs, reserved, compared, check, { id: needs.newId(), now: needs.now() })
+    const location = locationOf(needs.geography, compared)
+    const [id, now] = [needs.newId(), needs.now()]
+    const record = decide(needs, { context: reserved, comparison: compared, location, check, id, now })
     const outcome = await needs.authentications.record(reserved.who.organizationId, record)
     if (outcome === 'recorded') return recorded(needs, reserved, compared, record)
     if (outcome === 'replay') check = await checkReplay(needs, reserved, { input, comparison: compared, record })
@@ -85,6 +89,12 @@ async function judge(needs: Needs, opened: Reserved, input: AttemptInput): Promi
   }
   if (compared instanceof Refusal) return unjudged(needs, withdrawn(reserved, compared))
   throw new Refusal('degraded', 'too many attempts of this member at once: try again', 1)
+}
+
+/** The location of the end user's address that the caller relays, not of the transport's address. */
+function locationOf(geography: Geography, comparison: Comparison): Location {
+  const ip = comparison.method === 'biometric' ? comparison.reading.ip : null
+  return ip === null ? { network: null, place: null, anonymizer: null } : geography.look(ip)
 }
 
 /** The refusal of a pattern whose profile was replaced, which ended the session, or whose member is limited; else null. */
@@ -121,20 +131,4 @@ async function recorded(
   if (comparison.method === 'security_code') return answerOf(needs, context, record, null)
   await learn(needs, context, comparison, record)
   return answerOf(needs, context, record, comparison.reading.warnings)
-}
-
-/** The member as the commit left it. */
-function memberAfter(member: Member, record: AttemptRecord): Member {
-  const { authenticated, method, createdAt, counters, habits } = record
-  const { lastSuccessAt, lastTypedAt, code } = member
-  return {
-    ...member,
-    attempts: counters,
-    attemptsVersion: member.attemptsVersion + 1,
-    rowVersion: member.rowVersion + 1,
-    habits: habits ?? member.habits,
-    lastSuccessAt: authenticated ? createdAt : lastSuccessAt,
-    lastTypedAt: authenticated && method === 'biometric' ? createdAt : lastTypedAt,
-    code: authenticated && method === 'security_code' ? { ...code, used: code.temporary } : code,
-  }
 }

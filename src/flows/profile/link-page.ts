@@ -21,7 +21,8 @@ import { sha256, sha256Hex } from '../process/tokens.js'
 import { endingSessions } from '../session/ending-sessions.js'
 import type { Designation, Person } from '../session/person.js'
 import { typedOf, wordsRefusal } from '../session/session-words.js'
-import { intervalOf, notWritten, readPattern, refuseLocked, write } from './enroll.js'
+import { readPattern, refuseLocked } from './enroll.js'
+import { intervalOf, notStored, storeReference } from './store-reference.js'
 
 interface Needs {
   readonly accounts: AccountStore
@@ -177,15 +178,16 @@ async function stored(needs: Needs, before: Found, input: PatternInput, hints: L
   const otherText = wordsRefusal(typedOf(reading, words), WORDS_OF_LINK)
   if (otherText !== null) throw otherText
   const candidate = { ...reading, id: needs.newId(), body: input.body }
-  const rules = { intervalMs: intervalOf(before.settings), linkId: link.id }
-  const writes = async () => {
-    const outcome = await write(needs, before, place, candidate, rules)
-    if (outcome.outcome !== 'added' && outcome.outcome !== 'closed') throw notWritten(outcome, needs.now())
+  const intervalMs = intervalOf(before.settings)
+  const storing = { who, account, member, place, candidate, intervalMs, linkId: link.id }
+  const stores = async () => {
+    const outcome = await storeReference(needs, storing)
+    if (outcome.outcome !== 'added' && outcome.outcome !== 'closed') throw notStored(outcome, needs.now())
     return outcome
   }
   const endSessions = () => needs.sessions.endAll(who.organizationId, who.userRef, member.memberRef)
   const resets = place.kind === 'successor' && place.asReset && isLast(needs, link, member)
-  const outcome = await (resets ? endingSessions(endSessions, writes) : writes())
+  const outcome = await (resets ? endingSessions(endSessions, stores) : stores())
   const stored = { account, member: outcome.member, warnings }
   if (outcome.outcome === 'closed') return { ...stored, patternId: null, completed: false }
   // A concurrent pattern of the link has made this one the last.

@@ -9,7 +9,7 @@ import type { AccountFlows } from '../account/accounts.js'
 import { type Settings, settingsFor } from '../organization/settings.js'
 import { sha256 } from '../process/tokens.js'
 import { type Designation, findAccount, findPerson } from '../session/person.js'
-import { intervalOf } from './enroll.js'
+import { intervalOf } from './store-reference.js'
 
 interface Needs {
   readonly accounts: AccountStore

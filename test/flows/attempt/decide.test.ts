@@ -5,21 +5,16 @@ import { DEFAULT_POLICY, type Policy } from '../../../src/domain/policy.js'
 import type { AttemptContext } from '../../../src/flows/attempt/attempt-context.js'
 import type { Comparison } from '../../../src/flows/attempt/compare.js'
 import { decide } from '../../../src/flows/attempt/decide.js'
-import { NOT_SEEN } from '../../../src/flows/attempt/replay-check.js'
+import { NOT_SEEN, type ReplayCheck } from '../../../src/flows/attempt/replay-check.js'
 import { EMPTY_ROW, latestOf } from '../../../src/flows/attempt/sketch-row.js'
 import type { PatternReading } from '../../../src/scoring/scoring.js'
 import { member, NOW } from '../../domain/members.js'
 
 const mark = { exact: Uint8Array.of(1), bands: [1n, 2n] }
 const CHALLENGE = { on_suspicion: 'challenge' } as const
-const STAMP = { id: 'i', now: NOW }
 const TESTED = v7()
 const rowOf = (id: string) => latestOf(EMPTY_ROW, [{ id: parse(id), sketch: Uint8Array.of(0) }], 1)
-const needs = {
-  replay: 'reject' as const,
-  geography: { look: () => ({ network: null, place: null, anonymizer: null }) },
-  contextIndicators: [],
-}
+const location = { network: null, place: null, anonymizer: null }
 
 const COPY = { index: 1, chance: 1e-7 }
 const DOUBT = { index: 1, chance: 0.003 }
@@ -46,6 +41,13 @@ const typing = (changes: Partial<PatternReading> = {}) =>
     ...{ references: ['e0'], adaptive: [], patternId: 'n', sealed: Uint8Array.of(5) },
   }) as unknown as Comparison
 
+const decided = (
+  context: AttemptContext,
+  comparison: Comparison,
+  check: ReplayCheck = NOT_SEEN,
+  replay: 'reject' | 'flag' = 'reject',
+) => decide({ replay, contextIndicators: [] }, { context, comparison, location, check, id: 'i', now: NOW })
+
 describe('the decision on an attempt', () => {
   it.each([
     ['the owner', {}, {}, 'auth', ''],
@@ -59,7 +61,7 @@ describe('the decision on an attempt', () => {
     ['what may be a copy', { copy: DOUBT }, {}, 'challenge', ''],
     ['what may be a copy, if usability comes first', { copy: DOUBT }, { priority: 'usability' }, 'auth', ''],
   ] as const)('is by score, signs and policy: %s', (_, reading, policy, recommendedAction, reason) => {
-    const record = decide(needs, contextOf(policy), typing(reading), NOT_SEEN, STAMP)
+    const record = decided(contextOf(policy), typing(reading))
     expect(record).toMatchObject({ recommendedAction, reason, authenticated: recommendedAction === 'auth' })
     const failed = { streak: 1, recentFailures: [NOW] }
     const { biometric } = record.counters
@@ -68,16 +70,16 @@ describe('the decision on an attempt', () => {
   })
 
   it('gives a pattern with the times of a known one no mark, and any other its mark with those that were cleared', () => {
-    const seen = decide(needs, contextOf(), typing(), { seenBefore: true, cleared: [] }, STAMP)
+    const seen = decided(contextOf(), typing(), { seenBefore: true, cleared: [] })
     expect(seen).toMatchObject({ recommendedAction: 'block', reason: 'fraud-detected', replayMark: null })
     const cleared = [Uint8Array.of(8)]
-    const other = decide(needs, contextOf(), typing(), { seenBefore: false, cleared }, STAMP)
+    const other = decided(contextOf(), typing(), { seenBefore: false, cleared })
     expect(other).toMatchObject({ authenticated: true, replayMark: { ...mark, cleared } })
   })
 
   it('only notes a replay where replays are not rejected, and names the pattern that was copied', () => {
     const copy = typing({ copy: COPY })
-    const { authenticated, facts } = decide({ ...needs, replay: 'flag' }, contextOf(), copy, NOT_SEEN, STAMP)
+    const { authenticated, facts } = decided(contextOf(), copy, NOT_SEEN, 'flag')
     expect(authenticated).toBe(true)
     expect(facts).toMatchObject({
       ...{ replay: true, replayRejected: false, editedCopyRejected: false },
@@ -87,7 +89,7 @@ describe('the decision on an attempt', () => {
   })
 
   it('lets an adaptive score lift the confidence, and records the versions that it was made on', () => {
-    const low = decide(needs, contextOf(), typing({ confidence: 0.45, confidenceAdapted: 0.8 }), NOT_SEEN, STAMP)
+    const low = decided(contextOf(), typing({ confidence: 0.45, confidenceAdapted: 0.8 }))
     expect(low.confidenceBiometrics).toBeGreaterThan(0.45)
     expect(low).toMatchObject({
       id: 'i',
@@ -104,7 +106,7 @@ describe('the decision on an attempt', () => {
     [false, 'block'],
   ] as const)('is by the code alone if one was entered: right is %s', (right, recommendedAction) => {
     const code = { method: 'security_code', right, version: 1 } as const
-    const record = decide(needs, contextOf({}, 'security_code'), code, NOT_SEEN, STAMP)
+    const record = decided(contextOf({}, 'security_code'), code)
     expect(record).toMatchObject({
       recommendedAction,
       authenticated: right,

@@ -1,3 +1,4 @@
+import { memberAfter } from '../../../src/domain/member-after.js'
 import { REPLAY_MEMORY_DAYS } from '../../../src/domain/replay.js'
 import type {
   Authentication,
@@ -39,7 +40,7 @@ export function memoryAuthentications(tables: Tables): Immediate<AuthenticationS
   const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? 1 : -1)
   return {
     record(organizationId, attempt) {
-      const { counters, habits, replayMark, patternId, memberId, authenticated, method, createdAt, userRef } = attempt
+      const { replayMark, patternId, memberId, createdAt, userRef } = attempt
       const row = tables.members.get(keyOf(organizationId, memberId))
       if (row === undefined) return 'absent'
       const { member: before, codeHash } = row
@@ -52,16 +53,7 @@ export function memoryAuthentications(tables: Tables): Immediate<AuthenticationS
         const owner = { memberId, seenAt: createdAt, patternId, generation }
         if (!enterMark(tables, organizationId, replayMark, owner, oldest)) return 'replay'
       }
-      const typed = authenticated && method === 'biometric'
-      const usesUp = authenticated && method === 'security_code' && before.code.temporary
-      update(tables, row, {
-        attempts: counters,
-        attemptsVersion: attemptsVersion + 1,
-        ...(habits === null ? {} : { habits }),
-        ...(authenticated ? { lastSuccessAt: createdAt } : {}),
-        ...(typed ? { lastTypedAt: createdAt } : {}),
-        ...(usesUp ? { code: { ...before.code, used: true } } : {}),
-      })
+      update(tables, row, memberAfter(before, attempt))
       const place = keyOf(organizationId, userRef)
       const list = tables.authentications.get(place)
       const recorded = authenticationOf(attempt)
