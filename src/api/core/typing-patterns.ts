@@ -32,7 +32,7 @@ export const enrollPattern = coreRoute({
     '5 minutes of a success by typing in the same session. A pattern before the hours of the policy’s `enrollment` is 429 and used up. ' +
     'A machine’s pattern, a replay and events that show pasting are 422 and cost no attempt; after 20 refused patterns within 15 minutes the ' +
     'member’s patterns get 429 until the oldest is 15 minutes old. A pattern counts as seen with its first final answer, whatever that is: ' +
-    'sent again, exact or edited, it is a replay.',
+    'sent again, exact or edited, it is a replay. After a 5xx it was not seen, unless its commit was under way.',
   countedAs: 'enroll',
   needsKey: true,
   needsSession: true,

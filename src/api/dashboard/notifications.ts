@@ -52,7 +52,7 @@ export const listNotifications = dashboardRoute({
   description:
     'One per event, within seconds of it. Kept for 90 days; deleting an account deletes the notifications that name it. Each ' +
     'failure that locks typing or code, or extends the lock, creates one. An attempt creates at most one more, of its most significant kind: bot, replay, ' +
-    'impossible-travel, else blocked, which a wrong code is too. Those of `enrollment-completed` count as read.',
+    'impossible-travel, else blocked, which a wrong code is too; a replay also under REPLAY=flag. Those of `enrollment-completed` count as read.',
   params: NoParams,
   query: z.object({ ...Paging, kind: z.enum(EVENT_KINDS).optional(), read: Flag.optional() }),
   body: NoBody,
