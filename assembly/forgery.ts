@@ -3,6 +3,7 @@
  * after the same key. Times taken from stored patterns of the victim are nearer to them than the victim's own later times, and
  * the dependence of one time on the next is lost between pieces of different patterns. The references define what is near: each
  * is compared with the others in the same way, so a regular typist, repeated text or a coarse timer does not count as forgery.
+ * One file, because all steps write to the same sums.
  */
 import {
   CHAIN_HEADS, CHAIN_NEXT, COMPARED_MAX, HABITS, HABITS_STRIDE, KEY_HEADS, KEY_NEXT, RAW, SCRATCH, Z, countOf, eventsOf, f32At, firstKeyOf, keyAt, lanesAt, row, setF32,

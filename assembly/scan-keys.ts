@@ -1,6 +1,7 @@
 /**
  * Reads the key events and key records of a typing pattern into EVENTS and RECORDS. Applies the checks of their schemas and of
- * `src/domain/key-press.ts` that do not need the whole list.
+ * `src/domain/key-press.ts` that do not need the whole list. Both lists are in one file, because they share the names of their fields
+ * and the totals that `untyped` compares.
  */
 import { EVENTS, KEY_EVENTS_MAX, KEY_RECORDS_MAX, RECORDS } from './layout'
 import {

@@ -9,14 +9,14 @@ import { type Drawing, normal, type Random, shuffled } from './random.js'
 type Law = 'mean' | 'jitter' | 'uniform' | 'normal' | 'lognormal' | 'histogram' | 'pieces'
 
 /** Times of the set: all, those of the same key, or those of the same key after the same key. */
-type Scope = 'all' | 'key' | 'pair'
+type TimesOf = 'all' | 'key' | 'pair'
 
 /** Their origin: the population, the victim's enrolled references (a stolen store), other captures of the victim (a key logger). */
 type Stolen = 'population' | 'references' | 'captures'
 
 interface Forgery {
   readonly law: Law
-  readonly scope: Scope
+  readonly scope: TimesOf
   readonly of: Stolen
   /** Each copied time is moved by up to this, ms. */
   readonly jitterMs?: number

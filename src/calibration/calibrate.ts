@@ -15,7 +15,7 @@ import { type FitTask, fitInParallel } from './parallel.js'
 import { type Participant, type ProtocolScores, protocolsOf, runProtocol, sittingIn } from './protocols.js'
 import { fitSynthesis } from './synthesis.js'
 
-type Progress = (message: string) => void
+type OnProgress = (message: string) => void
 
 interface CalibrateOptions {
   /** Folder of the open data sets. */
@@ -25,7 +25,7 @@ interface CalibrateOptions {
   readonly seed: number
   /** A source to report on and not to fit: what the model does with keyboards and people of another kind. */
   readonly without?: LeftOut | undefined
-  readonly onProgress?: Progress
+  readonly onProgress?: OnProgress
 }
 
 /** The sources that may be left out of a fit. */
@@ -106,7 +106,7 @@ interface SynthesisOptions {
   readonly model: string
   readonly out: string
   readonly seed: number
-  readonly onProgress?: Progress
+  readonly onProgress?: OnProgress
 }
 
 /** Writes a model with the synthesis trees fitted anew. Returns its bytes. Throws if the varying text is missing. */
@@ -146,7 +146,7 @@ async function fitFusion(
     seed,
     out,
     onProgress,
-  }: Pick<CalibrateOptions, 'seed' | 'out'> & { readonly wasm: Uint8Array; readonly onProgress: Progress },
+  }: Pick<CalibrateOptions, 'seed' | 'out'> & { readonly wasm: Uint8Array; readonly onProgress: OnProgress },
 ): Promise<Fitted> {
   const examples = comparisonExamples({ wasm, models: foundation.folds.map(encodeModel) }, people, sitting, seed)
   onProgress(`fusion of the ${sitting} sitting: ${examples.labels.length} examples of ${examples.width} features`)
@@ -161,7 +161,7 @@ function withLiveness(
   wasm: Uint8Array,
   parts: ModelParts,
   { aalto }: Sources,
-  options: { readonly seed: number; readonly onProgress: Progress },
+  options: { readonly seed: number; readonly onProgress: OnProgress },
 ): { readonly model: ModelParts; readonly signs: LivenessCurve } {
   const { among, lone } = fitLiveness(wasm, parts, aalto, options)
   return {

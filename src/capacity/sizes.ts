@@ -67,9 +67,9 @@ export function requestsOf(target: Pick<CapacityTarget, 'retypes' | 'remembered'
   } as const
 }
 type Requests = ReturnType<typeof requestsOf>
-type Kind = keyof Requests
+type RequestKind = keyof Requests
 /** Request kinds with a cost. */
-export const KINDS: readonly Kind[] = ['bootstrap', 'create', 'verify_first', 'verify', 'code', 'enroll']
+export const KINDS: readonly RequestKind[] = ['bootstrap', 'create', 'verify_first', 'verify', 'code', 'enroll']
 
 /** Processor time of one sign-in in a part, µs. */
 function signInUs(costs: CapacityCosts, requests: Requests, part: 'front_us' | 'postgres_us' | 'redis_us', at: At) {

@@ -17,7 +17,7 @@ export interface Delivery {
   /** `outcome` is a word; `text` says it in English. */
   readonly last_try: { readonly at: string; readonly outcome: string; readonly text: string } | null
 }
-export interface Deliveries extends List<Delivery> {
+export interface DeliveryList extends List<Delivery> {
   /** Channels that are set up. */
   readonly channels: readonly ChannelHealth[]
 }
@@ -33,14 +33,14 @@ export interface ChannelHealth {
 /** Kinds of event by channel. */
 export type Rules = Readonly<Record<string, Readonly<Record<Channel, boolean>>>>
 
-/** Settings of a channel; a secret is not among them. */
-export type Settings = Readonly<Record<string, string | number | boolean | readonly string[] | null>>
+/** ChannelSettings of a channel; a secret is not among them. */
+export type ChannelSettings = Readonly<Record<string, string | number | boolean | readonly string[] | null>>
 
-type Kind = 'text' | 'number' | 'list' | 'secret' | readonly string[]
-interface Field {
+type FieldKind = 'text' | 'number' | 'list' | 'secret' | readonly string[]
+interface ChannelField {
   readonly name: string
   /** The values of a choice, or the form of the value. */
-  readonly kind: Kind
+  readonly kind: FieldKind
   readonly usual?: string
   /** Its label, if the name has another one. */
   readonly label?: keyof typeof t.alerts.fields
@@ -52,7 +52,7 @@ const FACILITIES = [
 ]
 
 /** The fields of each channel, in the order of its form. */
-export const FIELDS: Readonly<Record<Channel, readonly Field[]>> = {
+export const FIELDS: Readonly<Record<Channel, readonly ChannelField[]>> = {
   email: [
     { name: 'host', kind: 'text' },
     { name: 'port', kind: 'number', usual: '587' },
@@ -81,7 +81,7 @@ export const FIELDS: Readonly<Record<Channel, readonly Field[]>> = {
 }
 
 /** The form of a channel: every field as text. A secret is empty, since the API does not show it. */
-export const formOf = (channel: Channel, settings: Settings | null): Readonly<Record<string, string>> =>
+export const formOf = (channel: Channel, settings: ChannelSettings | null): Readonly<Record<string, string>> =>
   Object.fromEntries(
     FIELDS[channel].map(({ name, kind, usual }) => {
       const first = typeof kind === 'string' ? '' : kind[0]

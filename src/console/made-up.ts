@@ -11,7 +11,7 @@ const REFERENCES = 5
 const TRIES = 20
 
 /** Calls done and in all. */
-export interface Progress {
+export interface Advance {
   readonly done: number
   readonly all: number
 }
@@ -24,7 +24,7 @@ const ATTEMPTS: readonly Attempt[] = ['self', 'self', 'stranger', 'self', 'machi
  * Creates made-up people through the core API, who enroll and sign in, some of them attacked. Rejects with an `ApiError`; the
  * people made so far stay.
  */
-export async function fillWithMadeUp(onProgress: (progress: Progress) => void): Promise<void> {
+export async function fillWithMadeUp(onProgress: (progress: Advance) => void): Promise<void> {
   const all = PEOPLE * (REFERENCES + ATTEMPTS.length)
   let done = 0
   await eachOf(
@@ -34,7 +34,7 @@ export async function fillWithMadeUp(onProgress: (progress: Progress) => void): 
 }
 
 /** Deletes all made-up people with everything of them, and their attempts from the statistics. */
-export async function deleteMadeUp(onProgress: (progress: Progress) => void): Promise<void> {
+export async function deleteMadeUp(onProgress: (progress: Advance) => void): Promise<void> {
   for (let done = 0, left = 1; left > 0; ) {
     const { data } = await call<Data<{ deleted: number; left: number }>>('DELETE', '/organization/made-up-people')
     done += data.deleted

@@ -57,7 +57,7 @@ export interface Transition {
 
 /** A policy as its form holds it: every field as it was typed. */
 export interface Draft {
-  readonly fields: Readonly<Record<Field, string>>
+  readonly fields: Readonly<Record<PolicyField, string>>
   readonly enabled: boolean
   readonly biometricFirst: boolean
   /** By `indicator` and by `indicator/signal`; empty: the default. */
@@ -73,7 +73,7 @@ export const NUMBERS = {
   code_length: { min: 4, max: 12, whole: true },
 } as const
 export type NumberField = keyof typeof NUMBERS
-type Field = NumberField | 'name' | 'priority' | 'on_suspicion' | 'words' | 'groups' | 'weak_codes'
+type PolicyField = NumberField | 'name' | 'priority' | 'on_suspicion' | 'words' | 'groups' | 'weak_codes'
 
 /** The form of a policy; of a new one, with the content of the default policy. */
 export function draftOf(policy: Content): Draft {

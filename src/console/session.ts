@@ -13,12 +13,12 @@ interface Access {
   readonly links: boolean
 }
 
-export type Session =
+export type SignInState =
   | { readonly kind: 'starting' }
   | { readonly kind: 'out'; readonly why: 'idle' | 'refused' | null }
   | { readonly kind: 'in'; readonly access: Access }
 
-export const session = signal<Session>({ kind: 'starting' })
+export const session = signal<SignInState>({ kind: 'starting' })
 
 /** The access of the signed-in key; nothing while signed out. */
 export const access = (): Access => (session.value.kind === 'in' ? session.value.access : NOTHING)

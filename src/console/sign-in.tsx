@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { ApiError } from './api.js'
 import { storage, withoutMarks } from './browser.js'
 import { Mark } from './parts/mark.js'
-import { type Session, signIn, signOut } from './session.js'
+import { type SignInState, signIn, signOut } from './session.js'
 import { fill, t } from './texts.js'
 
 const texts = t.signIn
@@ -20,7 +20,7 @@ const Wrong = ({ text, requestId }: Problem) => (
 )
 
 /** The form for the key. The key is read from the field when the form is sent, and never rendered. */
-export function SignIn({ why }: { readonly why: Extract<Session, { kind: 'out' }>['why'] }) {
+export function SignIn({ why }: { readonly why: Extract<SignInState, { kind: 'out' }>['why'] }) {
   const [error, setError] = useState<Problem | null>(null)
   const [busy, setBusy] = useState(false)
   const field = useRef<HTMLInputElement>(null)

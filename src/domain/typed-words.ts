@@ -117,20 +117,20 @@ function written(keys: Uint8Array): number {
 }
 
 /** A possible text of the field after a press: its length is the number of its ancestors. */
-interface Reading {
-  readonly before: Reading | null
+interface WordReading {
+  readonly before: WordReading | null
   /** Number of wanted letters that the text begins with, and of letters after them. */
   readonly right: number
   readonly wrong: number
 }
-const EMPTY: Reading = { before: null, right: 0, wrong: 0 }
+const EMPTY: WordReading = { before: null, right: 0, wrong: 0 }
 
 function typesCorrected(
   wanted: readonly Wanted[],
   presses: readonly KeyPress[],
   characters: readonly string[],
 ): boolean {
-  let readings: readonly Reading[] = [EMPTY]
+  let readings: readonly WordReading[] = [EMPTY]
   let together = 0
   let [shortcutUntil, altUntil] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY]
   let [selected, many] = [false, false]
@@ -157,17 +157,18 @@ function typesCorrected(
 }
 
 /** Deletes the last `n` characters. `many`: or any further ones, down to a text without a mistake. */
-function deleted(readings: readonly Reading[], n: number, many: boolean): readonly Reading[] {
-  const left = new Set<Reading>()
+function deleted(readings: readonly WordReading[], n: number, many: boolean): readonly WordReading[] {
+  const left = new Set<WordReading>()
   for (let reading of readings) {
     for (let i = 0; i < n; i++) reading = reading.before ?? EMPTY
     left.add(reading)
-    for (let at: Reading | null = many ? reading : null; at !== null; at = at.before) if (at.wrong === 0) left.add(at)
+    for (let at: WordReading | null = many ? reading : null; at !== null; at = at.before)
+      if (at.wrong === 0) left.add(at)
   }
   return [...left].slice(0, READINGS_MAX)
 }
 
-const lettered = (readings: readonly Reading[], wanted: readonly Wanted[], character: string): Reading[] =>
+const lettered = (readings: readonly WordReading[], wanted: readonly Wanted[], character: string): WordReading[] =>
   readings.map((before) => {
     const { right, wrong } = before
     const isRight = wrong === 0 && accepts(wanted[right], character)
@@ -181,8 +182,13 @@ function accepts(one: Wanted | undefined, character: string): boolean {
 }
 
 /** A key without a letter: a space, a wanted digit, another digit or a mark, a dead key, or the own key of a letter. */
-function marked(readings: readonly Reading[], wanted: readonly Wanted[], key: number, digit: string): Reading[] {
-  const after: Reading[] = []
+function marked(
+  readings: readonly WordReading[],
+  wanted: readonly Wanted[],
+  key: number,
+  digit: string,
+): WordReading[] {
+  const after: WordReading[] = []
   for (const before of readings) {
     const { right, wrong } = before
     const next = key === SPACE || wrong > 0 ? undefined : wanted[right]

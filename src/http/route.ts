@@ -113,7 +113,7 @@ type BodyOf<B extends BodyRule> = B extends { schema: infer Z extends z.ZodType 
     : undefined
 
 /** The usage class is also the lane; a route of class `other` names its lane. */
-type Counted =
+type CountedRow =
   | { readonly countedAs: Exclude<CountedAs, 'other'>; readonly lane?: Lane }
   | { readonly countedAs: 'other'; readonly lane: Lane | null }
 
@@ -121,7 +121,7 @@ type Row<P extends z.ZodType, Q extends z.ZodType, B extends BodyRule, S, H exte
   Route<S>,
   'params' | 'query' | 'headers' | 'body' | 'handle' | 'deprecated' | 'countedAs' | 'lane'
 > &
-  Counted & {
+  CountedRow & {
     readonly params: P
     readonly query: Q
     readonly headers?: H

@@ -70,11 +70,11 @@ function shareSign({ sign, what, share }: Share, probe: Sample, references: read
   return { sign, usual, here, words: `${what}: ${compared} (here ${percent(here)}, ${range})` }
 }
 
-function ofChanges({ presses }: Sample, counts: (before: Press, press: Press) => boolean): number {
+function ofChanges({ presses }: Sample, counts: (before: SamplePress, press: SamplePress) => boolean): number {
   const counted = presses.slice(1).filter((press, i) => counts(presses[i] ?? press, press))
   return counted.length / Math.max(presses.length - 1, 1)
 }
-type Press = Sample['presses'][number]
+type SamplePress = Sample['presses'][number]
 
 const rollOver = (sample: Sample) => ofChanges(sample, (before, press) => press.pressMs < before.releaseMs)
 const pauses = (sample: Sample) => ofChanges(sample, (before, press) => press.pressMs - before.pressMs > PAUSE_MS)

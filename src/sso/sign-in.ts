@@ -35,7 +35,7 @@ export type Action =
   | { readonly kind: 'send'; readonly purpose: PasswordPurpose }
   | { readonly kind: 'password'; readonly password: string }
 
-interface Call {
+interface SignInCall {
   /** Null: not known. */
   readonly ip: string | null
   /** Language of the page, and so of the words. */
@@ -46,7 +46,7 @@ interface Call {
 }
 
 /** The progress after an action. An action that the present step does not offer changes nothing. */
-export async function advance(needs: Needs, progress: Progress, action: Action, call: Call): Promise<Progress> {
+export async function advance(needs: Needs, progress: Progress, action: Action, call: SignInCall): Promise<Progress> {
   if (progress.step.kind === 'passed') return progress
   const after = await acted(needs, progress, action, call)
   if (after.step.kind !== 'passed' || after.person === null) return after
@@ -55,7 +55,7 @@ export async function advance(needs: Needs, progress: Progress, action: Action, 
     : { ...after, step: refused('other-account') }
 }
 
-async function acted(needs: Needs, progress: Progress, action: Action, call: Call): Promise<Progress> {
+async function acted(needs: Needs, progress: Progress, action: Action, call: SignInCall): Promise<Progress> {
   const { step } = progress
   try {
     // A person whom a hint names cannot be replaced.
@@ -86,7 +86,7 @@ const offers = (step: Step, purpose: PasswordPurpose): boolean =>
   (step.kind === 'type' && step.challenged && purpose === 'step-up') ||
   (step.kind === 'refused' && step.resettable && purpose === 'reset')
 
-async function begin(needs: Needs, progress: Progress, call: Call): Promise<Progress> {
+async function begin(needs: Needs, progress: Progress, call: SignInCall): Promise<Progress> {
   if (progress.name === null) return progress
   let person: DirectoryPerson | null
   try {
@@ -112,7 +112,7 @@ interface Given {
 async function next(
   needs: Needs,
   progress: Progress,
-  { ip, language, browser, now }: Call,
+  { ip, language, browser, now }: SignInCall,
   given: Given,
 ): Promise<Progress> {
   const { person, proved, state } = progress
@@ -143,7 +143,7 @@ async function send(
   { passwords }: Needs,
   progress: Progress,
   purpose: PasswordPurpose,
-  { now }: Call,
+  { now }: SignInCall,
 ): Promise<Progress> {
   if (passwords === null || progress.person === null) return progress
   const sent = await passwords.send(progress.person)
@@ -161,7 +161,7 @@ async function redeem(
   needs: Needs,
   progress: Progress,
   { purpose, entered }: { readonly purpose: PasswordPurpose; readonly entered: string },
-  call: Call,
+  call: SignInCall,
 ): Promise<Progress> {
   const { person } = progress
   if (needs.passwords === null || person === null) return progress
@@ -184,7 +184,12 @@ async function redeem(
 }
 
 /** Gives the reference to the account of a person whose one-time password was right. Where that proves nothing, the proof stays as it is. */
-async function knownByMail(needs: Needs, progress: Progress, person: DirectoryPerson, call: Call): Promise<Progress> {
+async function knownByMail(
+  needs: Needs,
+  progress: Progress,
+  person: DirectoryPerson,
+  call: SignInCall,
+): Promise<Progress> {
   const other: Progress = { ...progress, mailProof: 'nothing', step: refused('other-account') }
   // Another account may have got the reference, and another way in may have completed a profile, since the password was sent.
   const proof = await needs.accounts.mailProof(progress.subject, person.userRef)

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { bodyOf, type Channel, FIELDS, formOf, labelOf, type Settings } from '../alerts.js'
+import { bodyOf, type Channel, type ChannelSettings, FIELDS, formOf, labelOf } from '../alerts.js'
 import type { Data } from '../answers.js'
 import { call, get } from '../api.js'
 import { type Loaded, useLoad } from '../load.js'
@@ -18,11 +18,11 @@ const texts = t.alerts
 interface ChannelNeeds {
   readonly channel: Channel
 }
-type Held = Loaded<Data<Settings | null>>
+type Held = Loaded<Data<ChannelSettings | null>>
 
 /** One channel with its settings and actions. */
 export function ChannelCard({ channel }: ChannelNeeds) {
-  const loaded = useLoad((signal) => get<Data<Settings | null>>(`/alert/${channel}`, {}, signal), [channel])
+  const loaded = useLoad((signal) => get<Data<ChannelSettings | null>>(`/alert/${channel}`, {}, signal), [channel])
   const settings = loaded.data?.data ?? null
   const set =
     loaded.data === null ? undefined : (
@@ -43,7 +43,7 @@ export function ChannelCard({ channel }: ChannelNeeds) {
   )
 }
 
-const Facts = ({ channel, settings }: ChannelNeeds & { readonly settings: Settings }) => (
+const Facts = ({ channel, settings }: ChannelNeeds & { readonly settings: ChannelSettings }) => (
   <dl class="facts">
     {FIELDS[channel].map((field) => {
       const { name, kind } = field
@@ -60,7 +60,7 @@ const Facts = ({ channel, settings }: ChannelNeeds & { readonly settings: Settin
 )
 
 interface ActsNeeds extends ChannelNeeds {
-  readonly settings: Settings | null
+  readonly settings: ChannelSettings | null
   readonly reload: Held['reload']
 }
 
@@ -166,7 +166,7 @@ const RemoveDialog = ({ channel, close, done }: RemoveNeeds) => (
 )
 
 interface ChangeNeeds extends ChannelNeeds {
-  readonly settings: Settings | null
+  readonly settings: ChannelSettings | null
   readonly close: () => void
   readonly set: (body: object) => Promise<void>
 }

@@ -1,4 +1,4 @@
-import { type ChannelHealth, type Deliveries, type Delivery, eventName } from '../alerts.js'
+import { type ChannelHealth, type Delivery, type DeliveryList, eventName } from '../alerts.js'
 import { count, moment } from '../format.js'
 import { useLoad } from '../load.js'
 import { Badge } from '../parts/badge.js'
@@ -18,7 +18,7 @@ export function DeliveryLog() {
   const [channel, state, skip] = [filterNow('channel'), filterNow('state'), skipNow()]
   const loaded = useLoad(
     (signal) =>
-      getRows<Delivery, Deliveries>(
+      getRows<Delivery, DeliveryList>(
         '/alert/deliveries',
         { channel: channel ?? undefined, state: state ?? undefined },
         signal,

@@ -18,11 +18,11 @@ const DAY_MS = 24 * 3600 * 1000
 /** While an archive is written, the list is read this often. */
 const LOOK_MS = 1_500
 
-type Kind = 'authentications' | 'logs' | 'usage'
+type ExportKind = 'authentications' | 'logs' | 'usage'
 
 interface Archive {
   readonly id: string
-  readonly kind: Kind
+  readonly kind: ExportKind
   readonly date_from: string
   readonly date_to: string
   readonly status: 'queued' | 'running' | 'ready' | 'failed'
@@ -67,7 +67,7 @@ const day = (at: number): string => new Date(at).toISOString().slice(0, 10)
 
 /** Asks for an archive. The window is of whole days, UTC; both days belong to it. */
 function Form({ queued }: { readonly queued: () => void }) {
-  const [kind, setKind] = useState<Kind>('authentications')
+  const [kind, setKind] = useState<ExportKind>('authentications')
   const [from, setFrom] = useState(() => day(Date.now() - 29 * DAY_MS))
   const [through, setThrough] = useState(() => day(Date.now()))
   const [busy, setBusy] = useState(false)
@@ -93,7 +93,7 @@ function Form({ queued }: { readonly queued: () => void }) {
           <ChoiceField
             label={texts.contents}
             value={kind}
-            set={(value) => setKind(value as Kind)}
+            set={(value) => setKind(value as ExportKind)}
             names={texts.kinds}
             help={texts.help[kind]}
           />

@@ -4,7 +4,7 @@ import type { Data } from '../answers.js'
 import { get } from '../api.js'
 import { count } from '../format.js'
 import { useLoad } from '../load.js'
-import { deleteMadeUp, fillWithMadeUp, type Progress } from '../made-up.js'
+import { type Advance, deleteMadeUp, fillWithMadeUp } from '../made-up.js'
 import type { Organization } from '../organization.js'
 import { Card } from '../parts/page.js'
 import { toast, toastError } from '../parts/toasts.js'
@@ -28,7 +28,7 @@ const useTrial = () =>
 
 /** Fills or deletes, with its progress; null while nothing runs. */
 function useWork(work: typeof fillWithMadeUp, done: string) {
-  const [progress, setProgress] = useState<Progress | null>(null)
+  const [progress, setProgress] = useState<Advance | null>(null)
   const run = async () => {
     setProgress({ done: 0, all: 1 })
     try {
@@ -43,7 +43,7 @@ function useWork(work: typeof fillWithMadeUp, done: string) {
   return { progress, run }
 }
 
-const Done = ({ progress: { done, all } }: { readonly progress: Progress }) => (
+const Done = ({ progress: { done, all } }: { readonly progress: Advance }) => (
   <p>
     <progress value={done} max={all} aria-label={texts.progress} />
     <span class="soft small">{fill(texts.ofAll, { done: count(done), all: count(all) })}</span>

@@ -28,11 +28,11 @@ interface ActsNeeds {
   readonly user: FullUser
   readonly changed: () => void
 }
-type Asked = Act | 'delete' | 'link' | null
+type OpenDialog = Act | 'delete' | 'link' | null
 
 /** The actions on a user that the key opens. */
 export function UserActs({ user, changed }: ActsNeeds) {
-  const [asked, setAsked] = useState<Asked>(null)
+  const [asked, setAsked] = useState<OpenDialog>(null)
   const { operates, core, links } = access()
   if (!operates && !core && !links) return null
   const pending = user.members.some(({ pending_action }) => pending_action !== null)

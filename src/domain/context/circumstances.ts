@@ -1,4 +1,4 @@
-import type { Counted } from './habit.js'
+import type { CountedValues } from './habit.js'
 
 /** The location of an address, from the operator's database. */
 export interface Place {
@@ -61,7 +61,7 @@ export interface Habits {
   /** Number of successes learned from. */
   readonly n?: number
   /** Counts by signal name: `address`, `browser`, `country` and so on. */
-  readonly values?: Readonly<Record<string, Counted>>
+  readonly values?: Readonly<Record<string, CountedValues>>
   /** Places, latest first; nearby places are merged. */
   readonly places?: readonly (Seen & { readonly times: number })[]
   /** Successes by hour of the week, UTC: `[hour from Monday 0:00, times]`. */

@@ -1,7 +1,7 @@
 import { addressPrefix } from '../../base/address.js'
 import type { Circumstances, Habits, Seen } from './circumstances.js'
 import { DEVICE_SIGNALS, DEVICE_WEIGHTS, deviceSignals } from './device.js'
-import { type Counted, counting, HABIT_MIN } from './habit.js'
+import { type CountedValues, counting, HABIT_MIN } from './habit.js'
 import { TRAVEL_WEIGHTS, travel } from './impossible-travel.js'
 import { LOCATION_WEIGHTS, locationSignals, placesAfter } from './location.js'
 import { asnText, NETWORK_WEIGHTS, networkSignals } from './network.js'
@@ -122,7 +122,7 @@ export const contextConfidence = (indicators: readonly Pick<IndicatorReading, 'w
 /** The habits after one more success. */
 export function habitsAfter(habits: Habits, circumstances: Circumstances): Habits {
   const { at, ip, network, anonymizer, place, device } = circumstances
-  const values: Record<string, Counted> = { ...habits.values }
+  const values: Record<string, CountedValues> = { ...habits.values }
   const count = (signal: string, value: string | null | undefined) => {
     if (value != null) values[signal] = counting(values[signal] ?? [], value, at)
   }

@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { isText } from '../../base/text.js'
 
-type Texts = Readonly<Record<string, string | undefined>>
+type GivenTexts = Readonly<Record<string, string | undefined>>
 
 /** The output for one string; `declined` leaves the string to the schema. */
 type TextCheck = (text: string) => unknown
 const declined = Symbol('declined')
 
-interface Field {
+interface TextField {
   readonly name: string
   readonly check: TextCheck
   /** Absent in the output if absent in the input. */
@@ -19,7 +19,7 @@ interface Field {
  * instead of 3.8. Accepts only what `isText` and the schema accept; null leaves everything else, and each message, to them.
  * Knows objects of strings without checks, such strings with a transform, and optional fields that are absent.
  */
-export function quickCheck(schema: z.ZodType, given: Texts): Record<string, unknown> | null {
+export function quickCheck(schema: z.ZodType, given: GivenTexts): Record<string, unknown> | null {
   const fields = fieldsOf(schema)
   if (fields === null) return null
   for (const name in given) if (!isText(name) || !isText(given[name] ?? '')) return null
@@ -35,9 +35,9 @@ export function quickCheck(schema: z.ZodType, given: Texts): Record<string, unkn
   return output
 }
 
-const known = new WeakMap<z.ZodType, readonly Field[] | null>()
+const known = new WeakMap<z.ZodType, readonly TextField[] | null>()
 
-function fieldsOf(schema: z.ZodType): readonly Field[] | null {
+function fieldsOf(schema: z.ZodType): readonly TextField[] | null {
   let fields = known.get(schema)
   if (fields === undefined) {
     fields = readFields(schema)
@@ -46,7 +46,7 @@ function fieldsOf(schema: z.ZodType): readonly Field[] | null {
   return fields
 }
 
-function readFields(schema: z.ZodType): readonly Field[] | null {
+function readFields(schema: z.ZodType): readonly TextField[] | null {
   if (!(schema instanceof z.ZodObject) || schema.def.catchall !== undefined || hasChecks(schema)) return null
   return Object.entries<z.ZodType>(schema.shape).map(([name, type]) => {
     const optional = type instanceof z.ZodOptional && !hasChecks(type)

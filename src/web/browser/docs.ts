@@ -1,7 +1,7 @@
 /** The forms of the reference page, generated from the OpenAPI document: they call each endpoint. */
 import type { Document, Operation, Parameter, Schema } from './openapi-parts.js'
 
-interface Call {
+interface ApiCall {
   readonly method: string
   /** Relative to the API's base path. */
   readonly path: string
@@ -81,7 +81,7 @@ function bodyOf({ requestBody }: Operation): HTMLTextAreaElement | null {
   })
 }
 
-function curlOf({ method, path, headers, body }: Call): string {
+function curlOf({ method, path, headers, body }: ApiCall): string {
   const quoted = (text: string) => `'${text.replace(/'/g, "'\\''")}'`
   const lines = [`curl -X ${method} ${quoted(base + path)}`]
   // The key comes from a shell variable, so that the shell's history does not hold it.
@@ -112,7 +112,7 @@ function formOf(method: string, path: string, operation: Operation): HTMLElement
   status.setAttribute('aria-live', 'polite')
   const answer = make('div')
 
-  const call = (): Call => {
+  const call = (): ApiCall => {
     const filled = path.replace(/\{([^}]+)\}/g, (_, name: string) =>
       encodeURIComponent(
         fields.find(({ parameter }) => parameter.in === 'path' && parameter.name === name)?.field.value ?? '',
@@ -171,7 +171,7 @@ async function copied(text: string, shownIn: HTMLElement): Promise<boolean> {
   return done
 }
 
-async function sendCall({ method, path, headers, body }: Call): Promise<{ line: string; parts: Node[] }> {
+async function sendCall({ method, path, headers, body }: ApiCall): Promise<{ line: string; parts: Node[] }> {
   const began = performance.now()
   const response = await fetch(base + path, { method, headers, body, credentials: 'omit', cache: 'no-store' })
   const bytes = await response.arrayBuffer()

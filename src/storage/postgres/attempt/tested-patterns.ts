@@ -2,7 +2,7 @@ import type { AuthenticationStore, TestedBy, TestedPattern } from '../../authent
 import { bigintArray, type Database, textArray } from '../connection/client.js'
 import { shareStatement } from '../connection/shared-statement.js'
 
-interface Asked extends TestedBy {
+interface PatternToFind extends TestedBy {
   readonly organizationId: string
 }
 
@@ -22,7 +22,7 @@ const WORTH_ANOTHER = 8
 
 /** Makes `tested`: concurrent look-ups share a statement. */
 export function testedPatterns(database: Database): AuthenticationStore['tested'] {
-  const ask = shareStatement<Asked, TestedPattern[]>({
+  const ask = shareStatement<PatternToFind, TestedPattern[]>({
     run: (batch) => find(database, batch),
     take: (queue) => queue.splice(0, BATCH_MAX),
     worthWaitingFor: BATCH_MAX,
@@ -31,7 +31,7 @@ export function testedPatterns(database: Database): AuthenticationStore['tested'
   return (organizationId, by) => ask({ organizationId, ...by })
 }
 
-const find = (database: Database, batch: readonly Asked[]): Promise<TestedPattern[][]> =>
+const find = (database: Database, batch: readonly PatternToFind[]): Promise<TestedPattern[][]> =>
   database.call(async (sql) => {
     const rows = await sql<TestedRow[]>`
       select nth, pattern_id, tested_at, succeeded, sample, refused_generation from keystride.tested_patterns(

@@ -29,14 +29,14 @@ export function serversOf(url: string): string[] {
 }
 
 /** A server's answer to the question whether it takes writes. */
-interface Asked {
+interface ServerAnswer {
   readonly url: string
   /** Its timeline if it takes writes, null if it is a standby, or why there is no answer. */
   readonly answer: number | null | Error
 }
 
 /** Asks all servers concurrently whether they take writes. */
-export async function askServers(servers: readonly string[]): Promise<Asked[]> {
+export async function askServers(servers: readonly string[]): Promise<ServerAnswer[]> {
   return await Promise.all(
     servers.map(async (url) => ({ url, answer: await timelineOf(url).catch((error: Error) => error) })),
   )
@@ -46,7 +46,7 @@ export async function askServers(servers: readonly string[]): Promise<Asked[]> {
  * The server that takes writes; of several, the one on the highest timeline. Null if there is none on `timelineMin` or
  * above: an old primary that returns does not count.
  */
-export function primaryAmong(asked: readonly Asked[], timelineMin = 0): Primary | null {
+export function primaryAmong(asked: readonly ServerAnswer[], timelineMin = 0): Primary | null {
   const [latest] = asked
     .flatMap(({ url, answer }) => (typeof answer === 'number' ? [{ url, timeline: answer }] : []))
     .sort((a, b) => b.timeline - a.timeline)

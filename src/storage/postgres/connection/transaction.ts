@@ -8,7 +8,7 @@ export const STATEMENT_TIMEOUT_MS = 1000
 export const IDLE_TIMEOUT_MS = 1200
 
 /** Role, organization and settings of one transaction. */
-interface Scope {
+interface TransactionScope {
   readonly role: 'keystride_app' | 'keystride_system'
   readonly organizationId: string
   readonly durable: boolean
@@ -19,7 +19,7 @@ interface Scope {
   readonly byKey: boolean
 }
 
-export const SYSTEM: Scope = {
+export const SYSTEM: TransactionScope = {
   role: 'keystride_system',
   organizationId: '',
   durable: true,
@@ -37,7 +37,7 @@ export const SYSTEM: Scope = {
  */
 export async function transact<T>(
   sql: postgres.Sql,
-  scope: Scope,
+  scope: TransactionScope,
   call: DatabaseCall,
   work: (sql: postgres.TransactionSql) => Promise<T>,
 ): Promise<T> {
@@ -79,7 +79,7 @@ const tooLate = () => degraded('the database did not answer in time')
 
 const setScope = (
   sql: postgres.TransactionSql,
-  { role, organizationId, durable, statementMs, idleMs, byKey }: Scope,
+  { role, organizationId, durable, statementMs, idleMs, byKey }: TransactionScope,
 ) => sql`
   select set_config('role', ${role}, true), set_config('keystride.organization_id', ${organizationId}, true),
     set_config('statement_timeout', ${String(statementMs)}, true),

@@ -7,7 +7,7 @@ import { analyzeAsItGrows } from '../schema/grown-tables.js'
 import { accountColumns, type PersonRow, toPerson } from './account-row.js'
 import { memberColumns } from './member.js'
 
-interface Asked {
+interface AccountToCreate {
   readonly organizationId: string
   readonly account: NewAccount
 }
@@ -32,10 +32,10 @@ const WORTH_ANOTHER = 16
  */
 export function createTogether(database: Database): AccountStore['create'] {
   const create = sharedCreation(database, false)
-  const lines = new Map<string, { n: number; create: (asked: Asked) => Promise<CreateOutcome> }>()
+  const lines = new Map<string, { n: number; create: (asked: AccountToCreate) => Promise<CreateOutcome> }>()
   const oneMore = analyzeAsItGrows(database)
 
-  async function createInLine(asked: Asked): Promise<CreateOutcome> {
+  async function createInLine(asked: AccountToCreate): Promise<CreateOutcome> {
     const { organizationId } = asked
     const line = lines.get(organizationId) ?? { n: 0, create: sharedCreation(database, true) }
     lines.set(organizationId, line)
@@ -60,7 +60,7 @@ export function createTogether(database: Database): AccountStore['create'] {
 }
 
 const sharedCreation = (database: Database, waits: boolean) =>
-  shareStatement<Asked, CreateOutcome>({
+  shareStatement<AccountToCreate, CreateOutcome>({
     run: (batch) => write(database, batch, waits),
     take: takeBatch,
     worthWaitingFor: BATCH_MAX,
@@ -68,9 +68,9 @@ const sharedCreation = (database: Database, waits: boolean) =>
   })
 
 /** A batch has each userRef once, because a second creation of the same one must find the first. */
-function takeBatch(queue: Waiting<Asked, CreateOutcome>[]): Waiting<Asked, CreateOutcome>[] {
-  const batch = new Map<string, Waiting<Asked, CreateOutcome>>()
-  const later: Waiting<Asked, CreateOutcome>[] = []
+function takeBatch(queue: Waiting<AccountToCreate, CreateOutcome>[]): Waiting<AccountToCreate, CreateOutcome>[] {
+  const batch = new Map<string, Waiting<AccountToCreate, CreateOutcome>>()
+  const later: Waiting<AccountToCreate, CreateOutcome>[] = []
   for (const waiting of queue.splice(0, BATCH_MAX)) {
     const { organizationId, account } = waiting.asked
     const reference = `${organizationId} ${account.userRef}`
@@ -81,7 +81,7 @@ function takeBatch(queue: Waiting<Asked, CreateOutcome>[]): Waiting<Asked, Creat
   return [...batch.values()]
 }
 
-const write = (database: Database, batch: readonly Asked[], waits: boolean): Promise<CreateOutcome[]> =>
+const write = (database: Database, batch: readonly AccountToCreate[], waits: boolean): Promise<CreateOutcome[]> =>
   database.call(async (sql) => {
     const of = (value: (account: NewAccount) => string | null) => textArray(batch.map(({ account }) => value(account)))
     const rows = await sql<(PersonRow & OutcomeRow)[]>`
