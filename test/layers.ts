@@ -3,7 +3,6 @@ export interface Layer {
   readonly layers: readonly string[]
   readonly packages: readonly string[]
 }
-const POSTGRES = ['postgres', 'pg', 'pg-boss']
 /** Each layer by its folder or file. A layer that may import `src/domain` may import `src/base`. */
 export const LAYERS: Record<string, Layer> = {
   assembly: { layers: ['assembly'], packages: [] },
@@ -13,7 +12,9 @@ export const LAYERS: Record<string, Layer> = {
   'src/storage/crypto/code-hash-argon2.ts': { layers: ['src/storage', 'src/domain'], packages: ['piscina'] },
   'src/storage/crypto/code-hash-thread.ts': { layers: ['src/storage', 'src/domain'], packages: ['@node-rs/argon2'] },
   'src/storage/geography-files.ts': { layers: ['src/storage', 'src/domain'], packages: ['mmdb-lib'] },
-  'src/storage/postgres': { layers: ['src/storage', 'src/domain'], packages: POSTGRES },
+  'src/storage/postgres/connection/sql.ts': { layers: ['src/storage', 'src/domain'], packages: ['postgres'] },
+  'src/storage/postgres/connection/with-client.ts': { layers: ['src/storage', 'src/domain'], packages: ['pg'] },
+  'src/storage/postgres/insight/job-queue.ts': { layers: ['src/storage', 'src/domain'], packages: ['pg-boss'] },
   'src/storage/redis': { layers: ['src/storage', 'src/domain'], packages: ['@redis/client'] },
   'src/scoring': { layers: ['src/scoring', 'src/domain'], packages: ['piscina'] },
   'src/scoring/user-agent.ts': { layers: ['src/scoring', 'src/domain'], packages: ['bowser'] },
@@ -105,7 +106,7 @@ export const MODULES: Record<string, readonly string[]> = {
   'src/storage/crypto': ['src/storage'],
   'src/storage/redis': ['src/storage'],
   'src/storage/postgres/connection': ['src/storage'],
-  'src/storage/postgres/embedded': [],
+  'src/storage/postgres/embedded': ['src/storage/postgres/connection'],
   'src/storage/postgres/insight': ['src/storage', 'src/storage/postgres/connection'],
   'src/storage/postgres/sso': ['src/storage', 'src/storage/postgres/connection'],
   'src/storage/postgres/organization': ['src/storage', 'src/storage/postgres/connection'],

@@ -1,4 +1,3 @@
-import postgres from 'postgres'
 import { logAtIntervals } from '../../../base/log-at-intervals.js'
 import { Refusal } from '../../../domain/refusal.js'
 import { type CallOptions, createCallQueue, type DatabaseCall } from './call-queue.js'
@@ -6,14 +5,12 @@ import { type Connections, openConnections } from './connections.js'
 import { asRefusal, codeOf, DISK_FULL, isBroken, isLost, isTransient, READ_ONLY } from './errors.js'
 import { createPing } from './ping.js'
 import { followWriter, serversOf } from './primary.js'
-import { settingsFault, startParameters, wrongSettings } from './session-settings.js'
-import { APPLICATION_NAME, createStalledSearch, endStalled } from './stalled-backends.js'
+import { settingsFault, wrongSettings } from './session-settings.js'
+import { openSql, type Sql, type Transaction } from './sql.js'
+import { createStalledSearch, endStalled } from './stalled-backends.js'
 import { IDLE_TIMEOUT_MS, STATEMENT_TIMEOUT_MS, SYSTEM, transact } from './transaction.js'
 
-export type Sql = postgres.Sql
-export type Transaction = postgres.TransactionSql
-/** For fragments of statements inside or outside a transaction. */
-export type Statements = Sql | Transaction
+export type { Sql, Statements, Transaction } from './sql.js'
 
 /** Access to the database. Every method rejects with `Refusal('degraded')` if the database is unreachable, full or too slow. */
 export interface Database {
@@ -26,24 +23,24 @@ export interface Database {
   keyed: Database['scoped']
   /** One transaction that sees every organization: administration and start-up only. */
   asSystem<T>(work: (sql: Transaction) => Promise<T>, options?: Pick<ScopedOptions, 'statementMs'>): Promise<T>
-  /** One call of a narrow security-definer function as the bare login, which sees no row by itself: one round trip. */
+  /** One call of a narrow security-definer function, as the login role, which row level security shows nothing. One round trip. */
   call<T>(work: (sql: Sql) => PromiseLike<T>, options?: Pick<CallOptions, 'patienceMs'>): Promise<T>
   /** Rejects if nothing can be written; returns the server's clock, epoch ms. */
   ping(): Promise<number>
-  /** Times a statement's limit of 1 s: STORE_PATIENCE. */
+  /** STORE_PATIENCE, by which a statement's limit of 1 s is multiplied. */
   readonly patience: number
   /** Connection string of the server in use, for separate connections. */
   server(): string
-  /** Waits up to 5 s times STORE_PATIENCE for running work. */
+  /** Waits up to 5 s, multiplied by STORE_PATIENCE, for running work. */
   close(): Promise<void>
 }
 
 interface ScopedOptions {
-  /** False lets the commit return before it is on disk: for data that a crash may lose. Default true. */
+  /** False lets the commit return before it is on disk, for data that a crash may lose. Default true. */
   readonly durable?: boolean
-  /** Milliseconds that a statement may take, for one that takes long. At least, and by default, 1,000 times STORE_PATIENCE. */
+  /** Limit of a long statement, ms. By default and at least 1,000, multiplied by STORE_PATIENCE. */
   readonly statementMs?: number
-  /** For a long read: such calls together take at most a third of the connections. Default false. */
+  /** True for a long read. Such calls together take at most a third of the connections. Default false. */
   readonly slow?: boolean
 }
 
@@ -57,15 +54,15 @@ interface PostgresOptions {
   readonly log?: (line: string) => void
   /** Called with the time that a call waited for a connection, ms; not for one that got a connection at once. */
   readonly waited?: (ms: number) => void
-  /** Whether statements stay prepared; false behind a pooler without support for it. By default as the url says, else true. */
+  /** Whether statements stay prepared; false behind a pooler without support for it. By default as the url says, otherwise true. */
   readonly prepare?: boolean
   /** A pooler is between, which passes few settings of a session on. By default true if statements do not stay prepared. */
   readonly pooled?: boolean
-  /** STORE_PATIENCE: times the limits of statements and calls. */
+  /** STORE_PATIENCE, by which the limits of statements and calls are multiplied. */
   readonly patience?: number
 }
 
-/** Times STORE_PATIENCE, as the next one. */
+/** Both limits are multiplied by STORE_PATIENCE. */
 const CONNECT_TIMEOUT_S = 2
 const CLOSE_TIMEOUT_S = 5
 /** Administration has no waiting end user, and may use a database far away. */
@@ -78,7 +75,7 @@ const SYSTEM_PATIENCE_MS = 3000
 export function connectPostgres(options: PostgresOptions): Database {
   const { run, probe, server, close } = createRunner(options)
   const { patience = 1 } = options
-  /** The limit of a long statement is for its work and not for a late database: patience does not multiply it. */
+  /** Patience does not multiply the limit of a long statement, which is for its work and not for a late database. */
   const limitsOf = (long: number | undefined) => ({
     statementMs: Math.max(long ?? 0, STATEMENT_TIMEOUT_MS * patience),
     idleMs: IDLE_TIMEOUT_MS * patience,
@@ -113,7 +110,7 @@ interface Runner extends Pick<Database, 'server' | 'close'> {
   probe: Database['ping']
 }
 
-/** Pool, call queue and recovery: finds a new primary, replaces broken pools, ends stalled connections. */
+/** Pool, call queue and recovery, which finds a new primary, replaces broken pools and ends stalled connections. */
 function createRunner(options: PostgresOptions): Runner {
   const { url, primary, max, log = () => {}, patience = 1 } = options
   const servers = serversOf(url)
@@ -121,7 +118,7 @@ function createRunner(options: PostgresOptions): Runner {
   const queue = createCallQueue<Connections>({
     width: max - 1,
     open: () => {
-      // One server for the whole pool, even if another one takes the writes before the last connection is opened.
+      // The whole pool has one server, even if another one takes the writes before the last connection is opened.
       const server = writer.url()
       return openConnections(() => openClient(server, options), max)
     },
@@ -183,32 +180,8 @@ function createRunner(options: PostgresOptions): Runner {
   }
 }
 
-/** PostgreSQL's number of the type. */
-const BYTEA = 17
-
-function openClient(server: string, { log = () => {}, prepare, pooled, patience = 1 }: PostgresOptions): Sql {
-  const sql = postgres(server, {
-    max: 1,
-    ...(prepare === undefined ? {} : { prepare }),
-    connect_timeout: CONNECT_TIMEOUT_S * patience,
-    // The library's own back-off grows to 20 s, which would outlast the outage.
-    backoff: () => 0.1,
-    // Saves a round trip per connection; arrays therefore travel as text.
-    fetch_types: false,
-    onnotice: (notice) => log(`postgres: ${notice.message ?? 'notice'}`),
-    connection: { application_name: APPLICATION_NAME },
-  })
-  // Not among the options above: parameters of the connection string take precedence over those.
-  Object.assign(sql.options.connection, startParameters(pooled ?? !sql.options.prepare))
-  sql.options.parsers[BYTEA] = readBytes
-  return sql
-}
-
-/** The driver's own reader takes any text, and what does not open afterwards looks like a wrong encryption key. */
-function readBytes(text: string): Uint8Array {
-  if (!text.startsWith('\\x')) throw new Error('bytes of the database came in another format: bytea_output must be hex')
-  return Buffer.from(text.slice(2), 'hex')
-}
+const openClient = (server: string, { log = () => {}, prepare, pooled, patience = 1 }: PostgresOptions): Sql =>
+  openSql(server, { connectS: CONNECT_TIMEOUT_S * patience, log, prepare, pooled })
 
 /** Throws an error for the operator if a session has other settings than the code relies on. */
 export async function requireSettings(database: Database): Promise<void> {
@@ -236,7 +209,7 @@ export async function ask<Row extends object>(sql: Sql, text: string, parameters
 
 type Parameter = string | number
 
-/** A PostgreSQL array of bigint as text: the client does not know array types (see `fetch_types`). */
+/** A PostgreSQL array of bigint as text, because the client does not know array types (`fetch_types` in sql.ts). */
 export const bigintArray = (values: readonly bigint[]): string => `{${values.join(',')}}`
 
 /** A PostgreSQL array of bytea as text. */

@@ -20,19 +20,19 @@ const UNREACHABLE = new Set([
  */
 const TRANSIENT = /^(08|25006|40|53|55P03|57|58)/
 
-/** SQLSTATE, or the code of the library or the system; empty if none. */
+/** SQLSTATE, or the code of the driver or the system; empty if there is none. */
 export function codeOf(error: unknown): string {
   const code = (error as { code?: unknown } | null)?.code
   return typeof code === 'string' ? code : ''
 }
 
-/** The connection is lost. A server that closes it reports FATAL; a broken connection has a code of the library or the system. */
+/** The connection is lost. A server that closes it reports FATAL; a broken connection has a code of the driver or the system. */
 export function isLost(error: unknown): boolean {
-  const { severity } = (error ?? {}) as { severity?: string } // what the library rejects with
+  const { severity } = (error ?? {}) as { severity?: string } // what the driver rejects with
   return BROKEN.has(codeOf(error)) || UNREACHABLE.has(codeOf(error)) || severity === 'FATAL' || severity === 'PANIC'
 }
 
-/** A connection of this library that broke during work may never work again (3.4.9): its pool gets no more work. */
+/** A connection that broke during work may never work again (postgres 3.4.9), so its pool gets no more work. */
 export const isBroken = (error: unknown): boolean => BROKEN.has(codeOf(error))
 
 export const isTransient = (error: unknown): boolean => TRANSIENT.test(codeOf(error))

@@ -1,12 +1,12 @@
-import type postgres from 'postgres'
 import type { DatabaseCall } from './call-queue.js'
 import { codeOf, degraded, FORBIDDEN } from './errors.js'
+import type { Sql, Transaction } from './sql.js'
 import { SYSTEM, transact } from './transaction.js'
 
 interface Ping {
   /** Rejects if the server takes no writes; returns its clock, epoch ms. */
-  ping(sql: postgres.Sql, call: DatabaseCall): Promise<number>
-  /** A full disk answers pings: after a write it refused, pings also write until one succeeds. */
+  ping(sql: Sql, call: DatabaseCall): Promise<number>
+  /** A server with a full disk answers reads. After a refused write, pings also write until one succeeds. */
   noteFullDisk(): void
 }
 
@@ -35,7 +35,7 @@ export function createPing(): Ping {
 }
 
 /** Writes 400 kB, freed at once; the rows are too short to be compressed. */
-async function writeSome(sql: postgres.TransactionSql): Promise<void> {
+async function writeSome(sql: Transaction): Promise<void> {
   await sql`create temporary table keystride_room (filler text) on commit drop`
   await sql`insert into keystride_room select repeat('x', 1900) from generate_series(1, 200)`
 }

@@ -3,7 +3,7 @@ import { connectClient } from './with-client.js'
 /** A server that takes writes. */
 interface Primary {
   readonly url: string
-  /** Counts promotions: of two servers that take writes, the one on the higher timeline was promoted later. */
+  /** Counts promotions. If two servers take writes, the one on the higher timeline was promoted later. */
   readonly timeline: number
 }
 
@@ -82,8 +82,8 @@ interface Writer {
 }
 
 /**
- * Follows the server that takes writes among several; `onMove` is called when it is another one. The library's own support
- * of several hosts reconnects without a delay while none takes writes, and accepts a standby for `read-write` (3.4.9).
+ * Follows the server that takes writes among several; `onMove` is called when it is another one. The driver's own support
+ * of several hosts reconnects without a delay while none takes writes, and accepts a standby for `read-write` (postgres 3.4.9).
  */
 export function followWriter(
   servers: readonly string[],

@@ -1,9 +1,9 @@
 import { ExpectedFault } from '../../../base/expected-fault.js'
 import type { WrongSetting } from '../../inspection.js'
 
-/** A pooler such as PgBouncer passes these on, and refuses a connection that asks for others. */
+/** A pooler such as PgBouncer passes on these alone, and refuses a connection that asks for others. */
 const PASSED_ON = {
-  /** Days are those of UTC, and both drivers read its offset. */
+  /** Days are days of UTC, and both drivers read its offset. */
   TimeZone: 'UTC',
   /** Both drivers read times in no other format. */
   DateStyle: 'ISO, MDY',
@@ -23,18 +23,28 @@ const SETTINGS: Readonly<Record<string, string>> = {
   bytea_output: 'hex',
   /** A number is read as it was written, to the last bit. */
   extra_float_digits: '1',
-  /** `null` in an array that is sent as text is no text. */
+  /** `null` in an array that is sent as text is the null value. */
   array_nulls: 'on',
   /** A statement that waited for a row sees what was committed; at other levels it fails. */
   default_transaction_isolation: 'read committed',
-  /** Off, every statement on a table with policies fails. */
+  /** With `off`, every statement on a table with policies fails. */
   row_security: 'on',
-  /** Above 0, the search for replayed patterns finds some of them only. */
+  /** Above 0, the search for replayed patterns finds only some of them. */
   gin_fuzzy_search_limit: '0',
 }
 
+/** Connections of the pools have this name. */
+export const APPLICATION_NAME = 'keystride'
+/** Their name during a transaction whose statements may take longer than others', and the name of an export's connection. */
+export const LONG_NAME = 'keystride long'
+/** The name of other connections apart from the pools. */
+export const MAINTENANCE_NAME = 'keystride maintenance'
+
 /** Parameters with which a connection starts. */
-export const startParameters = (pooled: boolean): Readonly<Record<string, string>> => (pooled ? PASSED_ON : SETTINGS)
+export const startParameters = (pooled: boolean, applicationName: string): Readonly<Record<string, string>> => ({
+  ...(pooled ? PASSED_ON : SETTINGS),
+  application_name: applicationName,
+})
 
 /** SQLSTATEs of a pooler that does not accept a parameter. */
 const REFUSED = new Set(['08P01', '0A000'])

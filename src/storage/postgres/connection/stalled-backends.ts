@@ -1,9 +1,6 @@
-import type postgres from 'postgres'
+import { APPLICATION_NAME, LONG_NAME } from './session-settings.js'
+import type { Sql } from './sql.js'
 
-/** Connections of the service have this name. */
-export const APPLICATION_NAME = 'keystride'
-/** Their name during a transaction whose statements may take longer than others'. */
-export const LONG_NAME = 'keystride long'
 /** Interval of the search for stalled connections while calls are refused. */
 const LOOK_EVERY_MS = 250
 /** When a call is refused, its statement is a moment too young for the search, and no later call may follow. */
@@ -63,14 +60,14 @@ export function createStalledSearch(end: () => Promise<Stalled>, log: (line: str
 /**
  * Ends connections of this service, of any process, that have written in a transaction and whose client has described a
  * statement and not executed it for `silentMs`, because the client is frozen or its machine is gone. The server itself ends an
- * idle transaction (`idle_in_transaction_session_timeout`). But a statement that the client has only described, as the library
+ * idle transaction (`idle_in_transaction_session_timeout`). But a statement that the client has only described, as the driver
  * does with each statement that is new to a connection, counts as running, and no time-out of PostgreSQL 15 ends its wait for
  * the execution.
  *
- * Cancels their statements that have waited for a lock as long: those of a transaction end by their own time-out, but a call of a
+ * Cancels their statements that have waited for a lock as long. Those of a transaction end by their own time-out, but a call of a
  * function has none, and a server process that waits for a lock does not notice that its client is gone.
  */
-export async function endStalled(sql: postgres.Sql, silentMs: number): Promise<Stalled> {
+export async function endStalled(sql: Sql, silentMs: number): Promise<Stalled> {
   const stalled = await sql<{ isLock: boolean }[]>`
     select wait_event_type = 'Lock' as "isLock",
       case wait_event_type when 'Lock' then pg_cancel_backend(pid) else pg_terminate_backend(pid) end

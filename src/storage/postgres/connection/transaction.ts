@@ -1,10 +1,10 @@
-import type postgres from 'postgres'
 import type { DatabaseCall } from './call-queue.js'
 import { degraded, isLost } from './errors.js'
-import { LONG_NAME } from './stalled-backends.js'
+import { LONG_NAME } from './session-settings.js'
+import type { Sql, Transaction } from './sql.js'
 
 export const STATEMENT_TIMEOUT_MS = 1000
-/** The locks of a process that freezes, or whose machine is gone, are released after this: TCP would notice in hours. */
+/** The locks of a process that freezes, or whose machine is gone, are released after this time. TCP would notice in hours. */
 export const IDLE_TIMEOUT_MS = 1200
 
 /** Role, organization and settings of one transaction. */
@@ -14,7 +14,7 @@ interface TransactionScope {
   readonly durable: boolean
   readonly statementMs: number
   readonly idleMs: number
-  /** Its statements may wait and run longer than others'. */
+  /** The statements may wait and run longer than others'. */
   readonly long: boolean
   readonly byKey: boolean
 }
@@ -30,19 +30,19 @@ export const SYSTEM: TransactionScope = {
 }
 
 /**
- * Runs `work` in one transaction in this scope. If the connection is lost, the library rejects by itself, but must not see a
+ * Runs `work` in one transaction in this scope. If the connection is lost, the driver rejects by itself, but must not see a
  * rejection of the work too: it would send a `rollback` into the closed socket, an uncaught TypeError that ends the process
  * (postgres 3.4.9), or, if the connection is open again, into another call's transaction. So the work's promise then never
  * settles, and its further statements are not sent.
  */
 export async function transact<T>(
-  sql: postgres.Sql,
+  sql: Sql,
   scope: TransactionScope,
   call: DatabaseCall,
-  work: (sql: postgres.TransactionSql) => Promise<T>,
+  work: (sql: Transaction) => Promise<T>,
 ): Promise<T> {
   let over = false
-  const scoped = async (open: postgres.TransactionSql): Promise<T> => {
+  const scoped = async (open: Transaction): Promise<T> => {
     await call.exchange(setScope(open, scope))
     if (scope.long) await call.exchange(open`select set_config('application_name', ${LONG_NAME}, true)`)
     const result = await work(
@@ -78,7 +78,7 @@ export async function transact<T>(
 const tooLate = () => degraded('the database did not answer in time')
 
 const setScope = (
-  sql: postgres.TransactionSql,
+  sql: Transaction,
   { role, organizationId, durable, statementMs, idleMs, byKey }: TransactionScope,
 ) => sql`
   select set_config('role', ${role}, true), set_config('keystride.organization_id', ${organizationId}, true),

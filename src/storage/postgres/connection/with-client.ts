@@ -1,6 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
-import { refusesParameters, startParameters } from './session-settings.js'
+import { MAINTENANCE_NAME, refusesParameters, startParameters } from './session-settings.js'
+
+/** A connection apart from the pools. It never connects again: after a loss every statement rejects. */
+export type Client = pg.Client
 
 const CONNECT_MS = 5000
 /** A hanging server never closes its connection. */
@@ -9,37 +12,32 @@ const END_MS = 1000
 interface ClientOptions {
   /** Limit for the connection, ms. Default 5,000. */
   readonly connectMs?: number
-  /** Limit for each statement, ms. 0: none. */
+  /** Limit for each statement, ms; 0 if there is none. */
   readonly queryMs: number
   readonly applicationName?: string
 }
 
-/** A connection apart from the pools, for the caller to end. Rejects as the driver does. */
-export async function connectClient(url: string, options: ClientOptions): Promise<pg.Client> {
+/** A connection apart from the pools, which the caller ends. Rejects as the driver does. */
+export async function connectClient(url: string, options: ClientOptions): Promise<Client> {
   try {
-    return await connectWith(startParameters(false), url, options)
+    return await connectWith(false, url, options)
   } catch (error) {
     if (!refusesParameters(error)) throw error
-    return await connectWith(startParameters(true), url, options)
+    return await connectWith(true, url, options)
   }
 }
 
 async function connectWith(
-  parameters: Readonly<Record<string, string>>,
+  pooled: boolean,
   url: string,
-  { connectMs = CONNECT_MS, queryMs, applicationName }: ClientOptions,
-): Promise<pg.Client> {
-  const client = new pg.Client({
-    connectionString: url,
-    connectionTimeoutMillis: connectMs,
-    query_timeout: queryMs,
-    ...(applicationName === undefined ? {} : { application_name: applicationName }),
-  })
+  { connectMs = CONNECT_MS, queryMs, applicationName = MAINTENANCE_NAME }: ClientOptions,
+): Promise<Client> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: connectMs, query_timeout: queryMs })
   // Sound: the driver (8.x) begins every connection with the result of this method; its types lack it.
   const driver = client as unknown as { getStartupConf(): Record<string, string> }
   const own = driver.getStartupConf()
-  driver.getStartupConf = () => ({ ...own, ...parameters })
-  client.on('error', () => {}) // a lost connection rejects the statement under way; without a listener, it would end the process
+  driver.getStartupConf = () => ({ ...own, ...startParameters(pooled, applicationName) })
+  client.on('error', () => {}) // a lost connection rejects its statements; without a listener it would end the process
   try {
     await client.connect()
     return client
@@ -56,7 +54,7 @@ async function connectWith(
  */
 export async function withClient<T>(
   url: string,
-  work: (client: pg.Client) => Promise<T>,
+  work: (client: Client) => Promise<T>,
   { queryMs = 10_000 }: { readonly queryMs?: number } = {},
 ): Promise<T> {
   const client = await connectClient(url, { queryMs })
@@ -67,6 +65,12 @@ export async function withClient<T>(
   }
 }
 
+/** Runs a statement with a limit of its own. */
+export async function queryWithin(client: Client, text: string, queryMs: number): Promise<void> {
+  // Sound: the driver reads the limit for each statement; its types lack it.
+  await client.query({ text, query_timeout: queryMs } as pg.QueryConfig)
+}
+
 /** Ends a connection and its transaction, and does not wait for an unreachable server. */
-export const endClient = (client: pg.Client): Promise<void> =>
+export const endClient = (client: Client): Promise<void> =>
   Promise.race([client.end(), delay(END_MS, undefined, { ref: false })]).catch(() => {})

@@ -1,6 +1,6 @@
 import type { Cell, ExportKind } from '../../../domain/export.js'
 import type { TimeWindow } from '../../../domain/time-window.js'
-import { LONG_NAME } from '../connection/stalled-backends.js'
+import { LONG_NAME } from '../connection/session-settings.js'
 import { connectClient, endClient } from '../connection/with-client.js'
 
 /** Rows per fetch, which take 2 ms of the event loop. */

@@ -1,9 +1,8 @@
-import type pg from 'pg'
 import type { DatabaseInspection, MemberFacts } from '../../inspection.js'
 import { poolerBetween } from '../connection/pooler.js'
 import { findPrimary, serversOf } from '../connection/primary.js'
 import { wrongSettings } from '../connection/session-settings.js'
-import { connectClient } from '../connection/with-client.js'
+import { type Client, connectClient, queryWithin } from '../connection/with-client.js'
 import { createReader, read } from './reading.js'
 import { readActivity, readReplication, readServer } from './server.js'
 import { readKeys, readLastErasure, readOutbox, readSchema, readTables } from './stored.js'
@@ -14,8 +13,8 @@ const CONNECT_MS = 5000
 const STATEMENT_MS = 20_000
 
 /**
- * Connects to the server that takes writes, or else to the first that answers a statement: a pooler accepts connections
- * although its server is down. Rejects within 10 s a server if none does.
+ * Connects to the server that takes writes, otherwise to the first one that answers a statement, because a pooler accepts
+ * connections although its server is down. Rejects within 10 s a server if none does.
  */
 export async function inspectPostgres(url: string): Promise<DatabaseInspection> {
   const servers = serversOf(url)
@@ -46,7 +45,7 @@ export async function inspectPostgres(url: string): Promise<DatabaseInspection> 
   }
 }
 
-async function firstOf(urls: readonly string[]): Promise<{ client: pg.Client; server: string }> {
+async function firstOf(urls: readonly string[]): Promise<{ client: Client; server: string }> {
   let why: unknown
   for (const url of urls) {
     try {
@@ -60,10 +59,8 @@ async function firstOf(urls: readonly string[]): Promise<{ client: pg.Client; se
   throw why
 }
 
-async function answers(client: pg.Client): Promise<void> {
-  // Sound: the driver reads it for each statement; its types lack it.
-  const statement = { text: 'select 1', query_timeout: CONNECT_MS } as pg.QueryConfig
-  await client.query(statement).catch((error: Error) => {
+async function answers(client: Client): Promise<void> {
+  await queryWithin(client, 'select 1', CONNECT_MS).catch((error: Error) => {
     // Not awaited, because a hanging server never closes.
     void client.end().catch(() => {})
     throw new Error(`it accepts connections and answers no statement: ${error.message}`)

@@ -1,12 +1,12 @@
-import type pg from 'pg'
 import type { Reading } from '../../inspection.js'
+import type { Client } from '../connection/with-client.js'
 
 const INSUFFICIENT_PRIVILEGE = '42501'
 
 /** The server answered, and left out what the login may not see. */
 export class NotShown extends Error {}
 
-/** Runs work of one reading. Its error becomes the reason, without the values of a statement. */
+/** Runs the work of one reading. An error becomes the reason, without the values of a statement. */
 export async function read<T>(work: () => Promise<T>): Promise<Reading<T>> {
   try {
     return { value: await work() }
@@ -17,22 +17,22 @@ export async function read<T>(work: () => Promise<T>): Promise<Reading<T>> {
   }
 }
 
-type Work<T> = (client: pg.Client) => Promise<T>
+type Work<T> = (client: Client) => Promise<T>
 
 /** Readings on one connection. */
 interface Reader {
-  /** As the login, which sees no row of an organization. */
+  /** Reads as the login role, which row level security shows nothing. */
   asLogin: <T>(work: Work<T>) => Promise<Reading<T>>
-  /** As `pg_monitor` if the login is a member, else as the login. Before PostgreSQL 16 the login inherits no right. */
+  /** Reads as `pg_monitor` if the login is a member, otherwise as the login role. Before PostgreSQL 16 the login inherits no right. */
   asMonitor: <T>(work: Work<T>) => Promise<Reading<T>>
-  /** As `keystride_system`, which sees the rows of all organizations. */
+  /** Reads as `keystride_system`, which sees the rows of all organizations. */
   asSystem: <T>(work: Work<T>) => Promise<Reading<T>>
 }
 
 const BECOME_MONITOR = `select set_config('role', 'pg_monitor', true) where pg_has_role(session_user, 'pg_monitor', 'member')`
 
 /** Runs readings one after the other, each in a read-only transaction that is rolled back. */
-export function createReader(client: pg.Client): Reader {
+export function createReader(client: Client): Reader {
   let last: Promise<unknown> = Promise.resolve()
   const after =
     (statement: string | null) =>

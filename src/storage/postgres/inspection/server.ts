@@ -1,11 +1,11 @@
-import type pg from 'pg'
 import type { ActivityFacts, HolderFacts, ReplicationFacts, ServerFacts } from '../../inspection.js'
+import type { Client } from '../connection/with-client.js'
 import { NotShown, only } from './reading.js'
 
-/** Settings as `pg_settings` has them: the view leaves out those that the login may not read. */
+/** A setting as `pg_settings` has it; null if the login may not read it. */
 const setting = (name: string): string => `(select setting from pg_settings where name = '${name}')`
 
-export async function readServer(client: pg.Client): Promise<ServerFacts> {
+export async function readServer(client: Client): Promise<ServerFacts> {
   const { rows } = await client.query<Omit<ServerFacts, 'holders'>>(`
     select split_part(current_setting('server_version'), ' ', 1) as "version",
       current_setting('server_version_num')::int as "versionNumber", pg_is_in_recovery() as "standby",
@@ -22,7 +22,7 @@ export async function readServer(client: pg.Client): Promise<ServerFacts> {
 }
 
 /** Address and port of other logins' connections are null unless the login may read them. */
-async function readHolders(client: pg.Client): Promise<HolderFacts[]> {
+async function readHolders(client: Client): Promise<HolderFacts[]> {
   const { rows } = await client.query<HolderFacts>(`
     select case when client_addr is not null then host(client_addr) when client_port = -1 then 'a local socket'
         else 'an address that this login may not see' end as "address",
@@ -34,7 +34,7 @@ async function readHolders(client: pg.Client): Promise<HolderFacts[]> {
 }
 
 /** The state of other logins' connections is null unless the login may read it. */
-export async function readActivity(client: pg.Client): Promise<ActivityFacts> {
+export async function readActivity(client: Client): Promise<ActivityFacts> {
   const { rows } = await client.query<ActivityFacts & { hidden: number }>(`
     with idle as (select extract(epoch from clock_timestamp() - xact_start) as s from pg_stat_activity
       where state like 'idle in transaction%' and xact_start < clock_timestamp() - interval '1 minute')
@@ -45,7 +45,7 @@ export async function readActivity(client: pg.Client): Promise<ActivityFacts> {
   return facts
 }
 
-export async function readReplication(client: pg.Client): Promise<ReplicationFacts> {
+export async function readReplication(client: Client): Promise<ReplicationFacts> {
   const { rows: standbys } = await client.query<{
     name: string
     state: string | null

@@ -1,14 +1,14 @@
-import type pg from 'pg'
 import { ExpectedFault } from '../../../base/expected-fault.js'
 import type { Channel } from '../../../domain/alert.js'
 import { type ChannelSettings, readSettings } from '../../../domain/alert-channels.js'
 import type { ChannelFacts, OutboxFacts, SchemaFacts, StoredKey, TableFacts } from '../../inspection.js'
+import type { Client } from '../connection/with-client.js'
 import { SCHEMAS } from '../schema/backup-role.js'
 import { requireSchema } from '../schema/migrate.js'
 import { shippedSchema } from '../schema/shipped-schema.js'
 import { only } from './reading.js'
 
-export async function readSchema(client: pg.Client, url: string): Promise<SchemaFacts> {
+export async function readSchema(client: Client, url: string): Promise<SchemaFacts> {
   const { migrations } = shippedSchema()
   const { rows: made } = await client.query("select 1 where to_regclass('keystride_history.migration') is not null")
   const { rows } =
@@ -30,7 +30,7 @@ export async function readSchema(client: pg.Client, url: string): Promise<Schema
   }
 }
 
-export async function readTables(client: pg.Client): Promise<TableFacts[]> {
+export async function readTables(client: Client): Promise<TableFacts[]> {
   const { rows } = await client.query<TableFacts>(`
     select schemaname || '.' || case when schemaname = 'pgboss' and relname ~ '^j[0-9a-f]{32}' then 'job, one queue' else relname end as "name", pg_total_relation_size(relid)::float8 as "bytes",
       n_live_tup::float8 as "liveRows", n_dead_tup::float8 as "deadRows",
@@ -40,14 +40,14 @@ export async function readTables(client: pg.Client): Promise<TableFacts[]> {
   return rows
 }
 
-export async function readKeys(client: pg.Client): Promise<StoredKey[]> {
+export async function readKeys(client: Client): Promise<StoredKey[]> {
   const { rows } = await client.query<{ organization_id: string; key_id: string; wrapped_key: Uint8Array }>(
     'select organization_id, key_id, wrapped_key from keystride.organization order by organization_id',
   )
   return rows.map((row) => ({ organizationId: row.organization_id, keyId: row.key_id, wrapped: row.wrapped_key }))
 }
 
-export async function readOutbox(client: pg.Client): Promise<OutboxFacts> {
+export async function readOutbox(client: Client): Promise<OutboxFacts> {
   const { rows } = await client.query<Omit<OutboxFacts, 'channels'>>(`
     select count(*)::int as "waiting",
       greatest(0, coalesce(extract(epoch from clock_timestamp() - min(due_at)), 0))::float8 as "overdueS"
@@ -72,7 +72,7 @@ function understood(channel: Channel, stored: unknown): ChannelSettings | null {
   }
 }
 
-export async function readLastErasure(client: pg.Client): Promise<number | null> {
+export async function readLastErasure(client: Client): Promise<number | null> {
   const { rows } = await client.query<{ at: Date | null }>('select max(at) as at from keystride.erasure')
   return only(rows).at?.getTime() ?? null
 }

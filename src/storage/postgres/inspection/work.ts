@@ -1,6 +1,6 @@
-import type pg from 'pg'
 import type { JobFacts } from '../../inspection.js'
 import { QUEUES } from '../../job-queue.js'
+import type { Client } from '../connection/with-client.js'
 import { only } from './reading.js'
 
 interface QueueRow {
@@ -12,7 +12,7 @@ interface QueueRow {
 }
 
 /** Finished jobs are kept for two days, then for one in the archive. */
-export async function readJobs(client: pg.Client): Promise<JobFacts> {
+export async function readJobs(client: Client): Promise<JobFacts> {
   const { rows } = await client.query<QueueRow>(`
     select name, count(*) filter (where due)::int as waiting, count(*) filter (where state = 'failed')::int as failed,
       extract(epoch from clock_timestamp() - min(start_after) filter (where due))::float8 as oldest_waiting_s,

@@ -1,14 +1,13 @@
-import type pg from 'pg'
-import { withClient } from '../connection/with-client.js'
+import { type Client, withClient } from '../connection/with-client.js'
 import { grantOf, holds, type Standing, standingOf, tried } from './roles.js'
 import { SCHEMA_LOCK } from './table-locks.js'
 
-/** Reads all rows and changes none. The login itself is under row level security, and `pg_dump` fails there. */
+/** The role reads all rows and changes none. `pg_dump` fails as the login, which is under row level security. */
 const ROLE = 'keystride_backup'
 export const SCHEMAS = ['keystride', 'keystride_history', 'pgboss']
 
 /** Creates the role for `pg_dump --role` as far as the login may; `backupRoleSql` returns the missing statements. */
-export async function ensureBackupRole(client: pg.Client): Promise<void> {
+export async function ensureBackupRole(client: Client): Promise<void> {
   const standing = await standingOf(client)
   for (const statement of await missingRole(client, standing)) if (!(await tried(client, statement))) return
   await client.query('begin')
@@ -18,8 +17,8 @@ export async function ensureBackupRole(client: pg.Client): Promise<void> {
   await client.query('commit')
 }
 
-/** The connection reads as the role from now on. Throws if the login may not become it. */
-export async function actAsBackupRole(client: pg.Client): Promise<void> {
+/** Makes the connection read as the role. Throws if the login may not become it. */
+export async function actAsBackupRole(client: Client): Promise<void> {
   await ensureBackupRole(client)
   await client.query(`set role ${ROLE}`)
 }
@@ -34,7 +33,7 @@ export async function backupRoleSql(databaseUrl: string): Promise<string | null>
 }
 
 /** A superuser may run these; from PostgreSQL 16 on also a login with CREATEROLE and BYPASSRLS. */
-async function missingRole(client: pg.Client, standing: Standing): Promise<string[]> {
+async function missingRole(client: Client, standing: Standing): Promise<string[]> {
   const exists = await holds(client, `select 1 from pg_roles where rolname = '${ROLE}'`)
   const bypasses = await holds(client, `select 1 from pg_roles where rolname = '${ROLE}' and rolbypassrls`)
   const mode = standing.version >= 160000 ? 'set' : 'member'
@@ -49,7 +48,7 @@ async function missingRole(client: pg.Client, standing: Standing): Promise<strin
 }
 
 /** The login owns every table, and will own those of later months and versions. */
-async function missingGrants(client: pg.Client, standing: Standing): Promise<string[]> {
+async function missingGrants(client: Client, standing: Standing): Promise<string[]> {
   const unread = `select 1 from pg_class c join pg_namespace n on n.oid = c.relnamespace
     where n.nspname in (${SCHEMAS.map((schema) => `'${schema}'`).join(', ')}) and case c.relkind
       when 'S' then not has_sequence_privilege('${ROLE}', c.oid, 'select')

@@ -2,10 +2,9 @@ import { execFile, spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import type pg from 'pg'
 import { ExpectedFault } from '../../../base/expected-fault.js'
 import { type Backup, COUNTED } from '../../backup.js'
-import { withClient } from '../connection/with-client.js'
+import { type Client, withClient } from '../connection/with-client.js'
 import { startEmbedded } from '../embedded/embedded.js'
 import { actAsBackupRole, SCHEMAS } from './backup-role.js'
 import { compareFunctions } from './functions.js'
@@ -25,7 +24,7 @@ export async function readBackup(file: string, interrupted: AbortSignal): Promis
   try {
     const server = await startEmbedded({ dataFolder: folder, watched: false })
     try {
-      const read = async (client: pg.Client) => {
+      const read = async (client: Client) => {
         await restore(file, server.url, client, interrupted)
         const { found, known } = await versionOf(client, `the backup in ${file}`)
         await requireRows(file, client, listed)
@@ -57,8 +56,8 @@ async function contentsOf(file: string, interrupted: AbortSignal): Promise<strin
   return entries
 }
 
-/** Without owners and grants: this server does not have their logins. */
-async function restore(file: string, url: string, client: pg.Client, interrupted: AbortSignal): Promise<void> {
+/** Leaves out owners and grants, because this server does not have their logins. */
+async function restore(file: string, url: string, client: Client, interrupted: AbortSignal): Promise<void> {
   await ensureRoles(client)
   const { password, href } = new URL(url)
   const target = ['--dbname', href.replace(`:${password}@`, '@')]
@@ -72,8 +71,8 @@ async function restore(file: string, url: string, client: pg.Client, interrupted
 
 const IN_SCHEMAS = `in (${SCHEMAS.map((schema) => `'${schema}'`).join(', ')})`
 
-/** After a restore, a table whose rows were left out looks like an empty one. */
-async function requireRows(file: string, client: pg.Client, listed: readonly string[]): Promise<void> {
+/** The file itself is searched, because a restored table whose rows were left out looks like an empty one. */
+async function requireRows(file: string, client: Client, listed: readonly string[]): Promise<void> {
   const { rows } = await client.query<{ name: string }>(`
     select n.nspname || ' ' || c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
     where c.relkind = 'r' and n.nspname ${IN_SCHEMAS}`)
@@ -82,12 +81,12 @@ async function requireRows(file: string, client: pg.Client, listed: readonly str
 }
 
 /** Compares the schema with that of an empty database after the same migrations. */
-async function requireSchemaParts(file: string, client: pg.Client, url: string, migrations: number): Promise<void> {
+async function requireSchemaParts(file: string, client: Client, url: string, migrations: number): Promise<void> {
   await client.query('create database reference')
   const reference = new URL(url)
   reference.pathname = '/reference'
   const sameFunctions = (await compareFunctions(client, shippedSchema())).unchanged
-  const wantedParts = async (empty: pg.Client) => {
+  const wantedParts = async (empty: Client) => {
     await migrateEmpty(empty, migrations)
     return partsOf(empty, sameFunctions)
   }
@@ -100,8 +99,8 @@ async function requireSchemaParts(file: string, client: pg.Client, url: string, 
   if (altered.length > 0) throw new ExpectedFault(`${file} is damaged: it has another definition of ${few(altered)}`)
 }
 
-/** Functions change without a migration, so the backup's own history names those that it must have. */
-async function missingFunctions(client: pg.Client): Promise<string[]> {
+/** Functions change without a migration, so the history in the backup names those that it must have. */
+async function missingFunctions(client: Client): Promise<string[]> {
   const { rows } = await client.query<{ part: string }>(`
     select 'function keystride.' || name as part from keystride_history.function f where not exists (
       select from pg_proc where pronamespace = 'keystride'::regnamespace and proname = f.name)`)
@@ -113,8 +112,8 @@ interface Part {
   readonly definition: string
 }
 
-/** Without partitions: a backup has those of other months. With the bodies of the functions `named`. */
-async function partsOf(client: pg.Client, named: readonly string[]): Promise<Part[]> {
+/** Leaves out partitions, because a backup has those of other months. Includes the bodies of the functions `named`. */
+async function partsOf(client: Client, named: readonly string[]): Promise<Part[]> {
   const { rows } = await client.query<Part>(
     `
     with tables as (
@@ -140,7 +139,7 @@ async function partsOf(client: pg.Client, named: readonly string[]): Promise<Par
   return rows
 }
 
-async function contentOf(client: pg.Client): Promise<Omit<Backup, 'schema' | 'migrationsMissing'>> {
+async function contentOf(client: Client): Promise<Omit<Backup, 'schema' | 'migrationsMissing'>> {
   const columns = COUNTED.map((table) => `(select count(*)::int from keystride.${table}) as ${table}`)
   const counts = await client.query<Backup['counts']>(`select ${columns.join(', ')}`)
   const last = await client.query<{ at: Date | null }>('select max(created_at) as at from keystride.authentication')
@@ -178,7 +177,7 @@ function pgRestore(
 
 const DEBIAN = '/usr/lib/postgresql'
 
-/** From the PATH, else the newest of Debian's. */
+/** The program of the PATH, otherwise Debian's newest. */
 function program(): string {
   if (spawnSync('pg_restore', ['--version']).status === 0) return 'pg_restore'
   const versions = existsSync(DEBIAN) ? readdirSync(DEBIAN).sort((a, b) => Number(b) - Number(a)) : []

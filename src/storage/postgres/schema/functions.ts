@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import type pg from 'pg'
 import { ExpectedFault } from '../../../base/expected-fault.js'
+import type { Client } from '../connection/with-client.js'
 import type { ShippedSchema, SqlFile } from './shipped-schema.js'
 
 /** The functions of a version compared with those of the database. */
@@ -9,7 +9,7 @@ interface FunctionChanges {
   readonly state: 'same' | 'outdated' | 'newer'
   /** Version that applied the database's functions; null if there are none. */
   readonly appliedBy: string | null
-  /** Includes those of `misowned`: their rights are wrong, too. */
+  /** Includes those of `misowned`, because their rights are wrong too. */
   readonly changed: readonly SqlFile[]
   /** Names of the functions that are the same on both sides. */
   readonly unchanged: readonly string[]
@@ -30,7 +30,7 @@ interface MisownedFunction {
  * Compares content hashes. Hashes have no order, so the version of the package decides which side is newer. Builds of one
  * version replace each other's functions: the last start wins.
  */
-export async function compareFunctions(client: pg.Client, shipped: ShippedSchema): Promise<FunctionChanges> {
+export async function compareFunctions(client: Client, shipped: ShippedSchema): Promise<FunctionChanges> {
   const made = await client.query("select 1 where to_regclass('keystride_history.function') is not null")
   const query = 'select name, sha256, version from keystride_history.function'
   const rows =
@@ -50,7 +50,7 @@ export async function compareFunctions(client: pg.Client, shipped: ShippedSchema
 }
 
 /** Compares only functions whose file names their owner. A security-definer function has the rights of its owner. */
-async function misownedFunctions(client: pg.Client, functions: readonly SqlFile[]): Promise<MisownedFunction[]> {
+async function misownedFunctions(client: Client, functions: readonly SqlFile[]): Promise<MisownedFunction[]> {
   const wanted = functions.map(({ text }) => /^set local role (\w+);/m.exec(text)?.[1] ?? null)
   const { rows } = await client.query<MisownedFunction>(
     `select f.name, p.oid::regprocedure::text as signature, pg_get_userbyid(p.proowner) as owner, f.wanted
@@ -63,7 +63,7 @@ async function misownedFunctions(client: pg.Client, functions: readonly SqlFile[
 }
 
 /** Gives the functions to their roles. Throws an error for the operator if the login may not. */
-export async function giveToOwners(client: pg.Client, misowned: readonly MisownedFunction[]): Promise<void> {
+export async function giveToOwners(client: Client, misowned: readonly MisownedFunction[]): Promise<void> {
   if (misowned.length === 0) return
   await client.query('grant usage, create on schema keystride to keystride_app, keystride_system')
   try {
@@ -88,7 +88,7 @@ const isNewer = (one: string, other: string): boolean => {
 const hash = (text: string): string => createHash('sha256').update(text).digest('hex')
 
 /** Writes the hashes of all functions of the version, as the state of the database. */
-export async function recordFunctions(client: pg.Client, { functions, version }: ShippedSchema): Promise<void> {
+export async function recordFunctions(client: Client, { functions, version }: ShippedSchema): Promise<void> {
   const names = functions.map(({ name }) => name)
   await client.query('delete from keystride_history.function where name <> all ($1)', [names])
   await client.query(
@@ -105,10 +105,10 @@ export async function recordFunctions(client: pg.Client, { functions, version }:
  * Does not check bodies, whose tables may be missing, and leaves out functions with a row type in their signature. Until
  * `finishFunctions` the login may call them all: it needs that right to create a trigger.
  */
-export async function prepareFunctions(client: pg.Client, functions: readonly SqlFile[]): Promise<void> {
+export async function prepareFunctions(client: Client, functions: readonly SqlFile[]): Promise<void> {
   await client.query('create schema if not exists keystride')
   await client.query('grant usage, create on schema keystride to keystride_app, keystride_system')
-  // A login named keystride has the schema in its search path, and signatures would print without it.
+  // A login named keystride has the schema in its search path, and signatures would be printed without it.
   await client.query('set local search_path = pg_catalog, pg_temp')
   await client.query('set local check_function_bodies = off')
   const early = functions.filter((one) => !namesRowType(one))
@@ -118,28 +118,28 @@ export async function prepareFunctions(client: pg.Client, functions: readonly Sq
 }
 
 /** Second pass, after the migrations: all functions that were given to the first one, with their bodies checked. */
-export async function finishFunctions(client: pg.Client, functions: readonly SqlFile[]): Promise<void> {
+export async function finishFunctions(client: Client, functions: readonly SqlFile[]): Promise<void> {
   await client.query('set local check_function_bodies = on')
-  // SQL functions call those with a row type.
+  // Functions with a row type come first, because SQL functions call them.
   await replace(client, [...functions.filter(namesRowType), ...functions.filter((one) => !namesRowType(one))])
   await client.query('revoke create on schema keystride from keystride_system, keystride_app')
 }
 
 /** Drops functions by name, whatever their arguments. */
-export const dropFunctions = (client: pg.Client, names: readonly string[]): Promise<void> =>
+export const dropFunctions = (client: Client, names: readonly string[]): Promise<void> =>
   asOwners(client, names, 'drop routine %2$s')
 
-/** Whether the part before the body names a type of the schema `keystride`: only its tables are types there. */
+/** Whether the part before the body names a type of the schema `keystride`, where only tables are types. */
 const namesRowType = ({ text }: SqlFile): boolean =>
   /^create or replace \w+ keystride\.\w+([\s\S]*?)\blanguage\b/m.exec(text)?.[1]?.includes('keystride.') ?? false
 
-/** The file decides alone which arguments its function takes and which roles may call it. */
-async function replace(client: pg.Client, functions: readonly SqlFile[]): Promise<void> {
+/** Only the file decides which arguments its function takes and which roles may call it. */
+async function replace(client: Client, functions: readonly SqlFile[]): Promise<void> {
   const names = functions.map(({ name }) => name)
   // To replace a function its owner needs the right to call it.
   const reset = 'revoke execute on routine %2$s from %3$s; grant execute on routine %2$s to %1$I'
   await asOwners(client, names, reset)
-  // One round trip for all, which a new database always takes.
+  // All are one round trip, which is enough for a new database.
   await client.query('savepoint before_functions')
   try {
     await client.query(functions.map(({ text }) => `${text}\n; reset role;`).join(''))
@@ -149,7 +149,7 @@ async function replace(client: pg.Client, functions: readonly SqlFile[]): Promis
   }
 }
 
-async function replaceOne(client: pg.Client, { name, text }: SqlFile): Promise<void> {
+async function replaceOne(client: Client, { name, text }: SqlFile): Promise<void> {
   // The savepoint is a separate query: after a syntax error no statement of a query runs.
   const statements = `${text}\n; reset role; release savepoint before_function`
   await client.query('savepoint before_function')
@@ -158,7 +158,7 @@ async function replaceOne(client: pg.Client, { name, text }: SqlFile): Promise<v
   } catch (refused) {
     await client.query('rollback to savepoint before_function')
     try {
-      // It has another result, owner or name of a parameter; or other arguments, and its name without them is ambiguous.
+      // The new function has another result, owner or name of a parameter, or other arguments, and then its name alone is ambiguous.
       await dropFunctions(client, [name])
       await client.query(statements)
     } catch {
@@ -171,7 +171,7 @@ async function replaceOne(client: pg.Client, { name, text }: SqlFile): Promise<v
  * Runs a statement for each function of these names as the function's owner. In the statement, %1$I is the owner, %2$s the
  * signature, and %3$s lists the other roles that may call the function.
  */
-async function asOwners(client: pg.Client, names: readonly string[], statement: string): Promise<void> {
+async function asOwners(client: Client, names: readonly string[], statement: string): Promise<void> {
   const { rows } = await client.query<{ statement: string }>(
     `select format('set local role %1$I; ' || $2 || '; reset role', pg_get_userbyid(p.proowner), p.oid::regprocedure, (
        select coalesce(string_agg(case grantee when 0 then 'public' else quote_ident(pg_get_userbyid(grantee)) end, ', '), 'public')

@@ -4,8 +4,8 @@ import type { Database } from '../connection/client.js'
 const FIRST_LOOK = 512
 
 /**
- * Call after each creation: renews outdated statistics at every power of two from 512 on. Otherwise plans from when the tables
- * were small are kept, and an import reads every person for each creation.
+ * The returned function is called after each creation, and renews outdated statistics at every power of two from 512 on. Otherwise
+ * connections keep plans from the time when the tables were small, and an import reads every person for each creation.
  */
 export function analyzeAsItGrows(database: Database): () => void {
   let created = 0
@@ -14,7 +14,7 @@ export function analyzeAsItGrows(database: Database): () => void {
     created += 1
     if (created < next) return
     next *= 2
-    // Not awaited: if it fails, autovacuum analyzes within a minute.
+    // Not awaited, because autovacuum analyzes within a minute if this fails.
     void database.call((sql) => sql`select keystride.analyze_grown()`).catch(() => {})
   }
 }

@@ -1,13 +1,13 @@
-import type pg from 'pg'
 import { ExpectedFault } from '../../../base/expected-fault.js'
 import { RECONNECT, wrongSettings } from '../connection/session-settings.js'
+import type { Client } from '../connection/with-client.js'
 import { SCHEMA_LOCK } from './table-locks.js'
 
 /**
- * Sets for the login, in this database, what a pooler did not pass on. A login may do so for itself. Throws an error for the operator
+ * Sets the settings that a pooler did not pass on for the login in this database, which the login itself may do. Throws an error for the operator
  * then, because connections that the pooler holds keep the settings with which they began. Changes nothing if the session is right.
  */
-export async function requireLoginSettings(client: pg.Client): Promise<void> {
+export async function requireLoginSettings(client: Client): Promise<void> {
   const wrong = await wrongSettings(async (statement) => (await client.query(statement)).rows)
   if (wrong.length === 0) return
   const { rows } = await client.query<{ statement: string }>(

@@ -1,6 +1,5 @@
-import type pg from 'pg'
 import { ExpectedFault } from '../../../base/expected-fault.js'
-import { withClient } from '../connection/with-client.js'
+import { type Client, withClient } from '../connection/with-client.js'
 import { migrateJobQueue, requireJobQueue } from '../insight/job-queue.js'
 import { ensureBackupRole } from './backup-role.js'
 import {
@@ -18,7 +17,7 @@ import { limitWaiting, SCHEMA_LOCK, untilUnlocked } from './table-locks.js'
 
 /** Months of authentications whose partitions are made in advance. */
 const MONTHS_AHEAD = 3
-/** A start that waits for longer had better fail, so that an operator looks. */
+/** A start that waits longer fails, so that an operator sees it. */
 const PATIENCE_MS = 60_000
 
 /**
@@ -34,7 +33,7 @@ export async function migrate(
   shipped = shippedSchema(),
   patienceMs = PATIENCE_MS,
 ): Promise<string[]> {
-  const migrated = async (client: pg.Client) => {
+  const migrated = async (client: Client) => {
     await requireLoginSettings(client)
     await ensureRoles(client)
     const applied = await untilUnlocked(client, log, patienceMs, () => applyMissing(client, shipped))
@@ -87,7 +86,7 @@ export async function requireSchema(
   })
 }
 
-async function requireFunctions(client: pg.Client, shipped: ShippedSchema, newer: boolean): Promise<void> {
+async function requireFunctions(client: Client, shipped: ShippedSchema, newer: boolean): Promise<void> {
   const { state, appliedBy, misowned } = await compareFunctions(client, shipped)
   if (misowned.length > 0)
     throw new ExpectedFault(
@@ -104,7 +103,7 @@ async function requireFunctions(client: pg.Client, shipped: ShippedSchema, newer
 }
 
 /** Applies the first `migrations` migrations to an empty database; leaves the job queue out. */
-export async function migrateEmpty(client: pg.Client, migrations: number): Promise<void> {
+export async function migrateEmpty(client: Client, migrations: number): Promise<void> {
   const shipped = shippedSchema()
   await client.query('begin')
   await createHistory(client)
@@ -114,7 +113,7 @@ export async function migrateEmpty(client: pg.Client, migrations: number): Promi
 }
 
 /** The migrations of the database and of this version. Throws, with `name` for the database, if they differ or it is newer. */
-export async function versionOf(client: pg.Client, name: string): Promise<{ found: string[]; known: string[] }> {
+export async function versionOf(client: Client, name: string): Promise<{ found: string[]; known: string[] }> {
   const [found, known] = [await history(client), shippedSchema().migrations]
   missingFrom(found, known, name)
   if (found.length > known.length)
@@ -129,7 +128,7 @@ export async function versionOf(client: pg.Client, name: string): Promise<{ foun
  * process changes nothing: it leaves migrations after the last one that it knows alone, and functions of a newer version.
  * Throws if the database lacks a migration in between.
  */
-async function applyMissing(client: pg.Client, shipped: ShippedSchema): Promise<string[]> {
+async function applyMissing(client: Client, shipped: ShippedSchema): Promise<string[]> {
   await client.query('begin')
   await client.query(`select pg_advisory_xact_lock(${SCHEMA_LOCK})`)
   await limitWaiting(client)
@@ -154,8 +153,8 @@ async function applyMissing(client: pg.Client, shipped: ShippedSchema): Promise<
   return [...missing.map(({ name }) => name), `${functions.length + removed.length} functions`]
 }
 
-/** In a separate schema: the owner must read the history, and tables in `keystride` have forced row level security. */
-async function createHistory(client: pg.Client): Promise<void> {
+/** The history has a schema of its own, because the owner must read it, and row level security is forced in `keystride`. */
+async function createHistory(client: Client): Promise<void> {
   await client.query('create schema if not exists keystride_history')
   await client.query(`create table if not exists keystride_history.migration (
     id serial primary key, name varchar(255) not null, run_on timestamp not null)`)
@@ -163,14 +162,14 @@ async function createHistory(client: pg.Client): Promise<void> {
     name text primary key, sha256 text not null, version text not null, run_on timestamptz not null default now())`)
 }
 
-async function applyMigrations(client: pg.Client, migrations: readonly SqlFile[]): Promise<void> {
+async function applyMigrations(client: Client, migrations: readonly SqlFile[]): Promise<void> {
   for (const { name, text } of migrations) {
     await client.query(text)
     await client.query('insert into keystride_history.migration (name, run_on) values ($1, now())', [name])
   }
 }
 
-async function history(client: pg.Client): Promise<string[]> {
+async function history(client: Client): Promise<string[]> {
   const { rows } = await client.query<{ name: string }>('select name from keystride_history.migration order by id')
   return rows.map(({ name }) => name)
 }

@@ -1,9 +1,9 @@
-import type pg from 'pg'
+import type { Client } from '../connection/with-client.js'
 
 const ROLES = ['keystride_app', 'keystride_system'] as const
 type Role = (typeof ROLES)[number]
 
-/** SQLSTATEs of a role or grant that another process made at the same time; roles belong to the whole cluster. */
+/** SQLSTATEs of a role or grant that another process created concurrently, because roles belong to the whole cluster. */
 const RACED = new Set(['42710', '23505', 'XX000'])
 const NOT_ALLOWED = '42501'
 
@@ -18,14 +18,14 @@ export interface Standing {
  * apply to the login too. Safe to run concurrently, in several databases and processes. If the login lacks a right, throws
  * an error with the statements that an administrator must run.
  */
-export async function ensureRoles(client: pg.Client): Promise<void> {
+export async function ensureRoles(client: Client): Promise<void> {
   const standing = await standingOf(client)
   if (standing.version < 140000) throw new Error(`PostgreSQL 14 or newer is needed, this is ${standing.version}`)
   for (const role of ROLES) await ensureRole(client, role, standing)
 }
 
 /** The login, and the properties that determine its rights. */
-export async function standingOf(client: pg.Client): Promise<Standing> {
+export async function standingOf(client: Client): Promise<Standing> {
   const { rows } = await client.query<Standing>(
     `select current_setting('server_version_num')::int as version, rolsuper as superuser, rolname as login
      from pg_roles where rolname = session_user`,
@@ -35,7 +35,7 @@ export async function standingOf(client: pg.Client): Promise<Standing> {
   return standing
 }
 
-async function ensureRole(client: pg.Client, role: Role, standing: Standing): Promise<void> {
+async function ensureRole(client: Client, role: Role, standing: Standing): Promise<void> {
   const { login, superuser, version } = standing
   if (!(await holds(client, `select 1 from pg_roles where rolname = '${role}'`)))
     await attempt(client, `create role ${role} nologin`, standing)
@@ -52,7 +52,7 @@ async function ensureRole(client: pg.Client, role: Role, standing: Standing): Pr
 /** Lets the login become the role without having its rights by itself. */
 export const grantOf = (role: string, standing: Standing): string => statements(role, standing)[0]
 
-/** PostgreSQL 16 made inheriting a property of each grant; before, it belongs to the login. */
+/** Inheritance is a property of each grant from PostgreSQL 16 on, and of the login before. */
 function statements(role: string, { login, version }: Standing): [grant: string, separate: string] {
   const quoted = `"${login.replaceAll('"', '""')}"`
   if (version < 160000) return [`grant ${role} to ${quoted}`, `alter role ${quoted} noinherit`]
@@ -60,18 +60,18 @@ function statements(role: string, { login, version }: Standing): [grant: string,
   return [grant, grant]
 }
 
-/** Whether the statement took effect, here or in another process; false if the login may not run it. */
-export async function tried(client: pg.Client, statement: string): Promise<boolean> {
+/** True if the statement took effect, here or in another process; false if the login may not run it. */
+export async function tried(client: Client, statement: string): Promise<boolean> {
   return null === (await refused(client, statement))
 }
 
-async function attempt(client: pg.Client, statement: string, standing: Standing): Promise<void> {
+async function attempt(client: Client, statement: string, standing: Standing): Promise<void> {
   const why = await refused(client, statement)
   if (why !== null) throw notAllowed(standing.login, standing, why)
 }
 
-/** The database's message if the login may not run the statement, else null. */
-async function refused(client: pg.Client, statement: string): Promise<string | null> {
+/** The database's message if the login may not run the statement, otherwise null. */
+async function refused(client: Client, statement: string): Promise<string | null> {
   for (let tries = 1; ; tries += 1) {
     try {
       await client.query(statement)
@@ -85,7 +85,7 @@ async function refused(client: pg.Client, statement: string): Promise<string | n
   }
 }
 
-export async function holds(client: pg.Client, query: string): Promise<boolean> {
+export async function holds(client: Client, query: string): Promise<boolean> {
   return (await client.query(query)).rows.length > 0
 }
 

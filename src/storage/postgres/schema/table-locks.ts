@@ -1,18 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type pg from 'pg'
 import { ExpectedFault } from '../../../base/expected-fault.js'
+import type { Client } from '../connection/with-client.js'
 
-/** Every later statement on a table queues behind a change that waits for it, and a statement of the service may take 1 s. */
+/** Limit of a wait for a lock. Later statements on the table queue behind the wait, and a statement of the service may take 1 s. */
 const LOCK_MS = 150
-/** The queue is empty again long before the next try. */
+/** Pause between two tries, in which the queue of statements empties. */
 const PAUSE_MS = 500
 const LOCK_NOT_AVAILABLE = '55P03'
 
-/** The advisory lock of changes of the schema, its roles and settings of the login: concurrent ones fail. */
+/** Advisory lock of changes of the schema, its roles and the settings of the login, which fail if they are concurrent. */
 export const SCHEMA_LOCK = '7241865325823964'
 
-/** In a transaction: from here on a statement fails if it waits longer than `LOCK_MS` for a lock. */
-export const limitWaiting = (client: pg.Client): Promise<unknown> =>
+/** From here on, a statement of the transaction fails if it waits longer than `LOCK_MS` for a lock. */
+export const limitWaiting = (client: Client): Promise<unknown> =>
   client.query(`set local lock_timeout = '${LOCK_MS}ms'`)
 
 /**
@@ -20,7 +20,7 @@ export const limitWaiting = (client: pg.Client): Promise<unknown> =>
  * the operator with the connections that hold locks. Nothing is changed by a transaction that did not get its locks.
  */
 export async function untilUnlocked<T>(
-  client: pg.Client,
+  client: Client,
   log: (line: string) => void,
   patienceMs: number,
   transaction: () => Promise<T>,
@@ -43,13 +43,13 @@ export async function untilUnlocked<T>(
   }
 }
 
-/** A function's file is named in an error of its own, with PostgreSQL's as the cause. */
+/** An error that names the file of a function has PostgreSQL's error as its cause. */
 const codeOf = (error: unknown): string | undefined => {
   const { code, cause } = error as { code?: string; cause?: { code?: string } } // what pg rejects with
   return code ?? cause?.code
 }
 
-async function holdersOfTables(client: pg.Client): Promise<string> {
+async function holdersOfTables(client: Client): Promise<string> {
   const { rows } = await client.query<{ pid: number; name: string }>(
     `select l.pid, max(coalesce(nullif(a.application_name, ''), 'without a name')) as name
      from pg_locks l join pg_class c on c.oid = l.relation left join pg_stat_activity a on a.pid = l.pid

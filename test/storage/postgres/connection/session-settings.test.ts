@@ -15,6 +15,8 @@ import { comparesStores } from '../../../simulator/stores-compared.js'
 import { sessionContract } from '../../session.contract.js'
 import { ssoArtifactContract } from '../../sso-artifact.contract.js'
 
+const NAME = "select current_setting('application_name') as name"
+
 describe('on a database with other settings', () => {
   let fresh: FreshDatabase
   let database: Database
@@ -49,13 +51,16 @@ describe('on a database with other settings', () => {
   })
 
   it('every connection has the settings of the service, also if its connection string asks for others', async () => {
-    const url = `${fresh.url}?TimeZone=Asia/Tokyo&bytea_output=escape&datestyle=SQL`
+    const url = `${fresh.url}?TimeZone=Asia/Tokyo&bytea_output=escape&datestyle=SQL&application_name=other`
     const asking = connectPostgres({ url, max: 2, patience: 10 })
     await requireSettings(asking)
+    const name = await asking.call((sql) => sql.unsafe(NAME))
     await asking.close()
     const wrong = (one: string) =>
       withClient(one, (client) => wrongSettings(async (statement) => (await client.query(statement)).rows))
     expect([await wrong(url), await wrong(fresh.url)]).toEqual([[], []])
+    const apart = await withClient(url, (client) => client.query(NAME))
+    expect([...name, ...apart.rows]).toEqual([{ name: 'keystride' }, { name: 'keystride maintenance' }])
   })
 
   it('months past their retention are dropped', async () => {
