@@ -15,17 +15,6 @@ describe('GET /users/{userRef}', () => {
     expect(json.sessionId).toBe(session)
   })
 
-  it('echoes a live session of the same user and replaces any other value', async () => {
-    await service.call('POST', '/users/echo-a')
-    const { session } = await service.bootstrap('echo-a')
-    const again = await service.call('GET', '/users/ECHO-A', { session })
-    expect(again.headers.get('x-service-session')).toBe(session)
-    for (const foreign of [session, 'x'.repeat(43), '']) {
-      const other = await service.call('GET', '/users/echo-b', { session: foreign })
-      expect(other.headers.get('x-service-session')).not.toBe(foreign)
-    }
-  })
-
   it('refuses another member_ref on a nominative account with 400', async () => {
     const answer = await service.call('GET', '/users/echo-a?member_ref=else')
     expect([answer.status, answer.json.reason]).toEqual([400, 'invalid-data'])
@@ -68,33 +57,6 @@ describe('POST /users/{userRef}/typing-patterns', () => {
     }
     const { json } = await enrollOne(service, who, await authenticated(service, who))
     expect(json).toMatchObject({ created: true, nPatternsRef: 6 })
-  })
-
-  it('refuses a missing, invented or foreign session with a 400 that explains the bootstrap', async () => {
-    await service.call('POST', '/users/sess-a')
-    const { session: foreign } = await service.bootstrap('sess-b')
-    const body = person(904).types(text(1), 1)
-    for (const session of [undefined, 'made-up', foreign]) {
-      const { status, json } = await service.call('POST', '/users/sess-a/typing-patterns', { session, body })
-      expect([status, json.reason]).toEqual([400, 'invalid-data'])
-      expect(json.message).toContain('GET /users/{userRef}')
-    }
-    const ghost = await service.call('POST', '/users/sess-b/typing-patterns', { session: foreign, body })
-    expect([ghost.status, ghost.json.reason]).toEqual([404, 'user-not-found'])
-  })
-
-  it('refuses a pattern that was seen before, from any user, with 422 fraud-detected', async () => {
-    const body = person(906).types(text(1), 1)
-    for (const [userRef, status] of [
-      ['seen-a', 200],
-      ['seen-a', 422],
-      ['seen-b', 422],
-    ] as const) {
-      await service.call('POST', `/users/${userRef}`)
-      const { session } = await service.bootstrap(userRef)
-      const answer = await service.call('POST', `/users/${userRef}/typing-patterns`, { session, body })
-      expect([answer.status, answer.json.reason]).toEqual([status, status === 422 ? 'fraud-detected' : undefined])
-    }
   })
 
   it('refuses a machine and an invalid pattern with 422, and stores nothing', async () => {

@@ -1,7 +1,7 @@
-import { afterAll, describe, expect, it } from 'vitest'
-import { connectPostgres } from '../../src/storage/postgres/connection/client.js'
+import { describe, expect, it } from 'vitest'
 import { enroll, verifyOf } from '../harness/enrolled.js'
 import { redisUrl, sharedService } from '../harness/service.js'
+import { databaseOf } from '../servers/database.js'
 import { redisAsBytes, rowsAsText } from '../trust/stores-text.js'
 import { ownRows } from './own-rows.js'
 
@@ -10,8 +10,7 @@ const rows = ownRows(service)
 const CODE = { securityCode: '749205' }
 
 describe('erasure', () => {
-  const database = connectPostgres({ url: service.env.DATABASE_URL ?? '', max: 2, patience: 10 })
-  afterAll(() => database.close())
+  const database = databaseOf(service)
 
   /** All tables of PostgreSQL and keys of Redis that contain one of some texts. */
   async function places(...texts: string[]): Promise<string[]> {

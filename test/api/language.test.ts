@@ -61,15 +61,6 @@ describe('the language query', () => {
     expect([failed.status, failed.json.nextAttempt.suggestedWordsLanguage]).toEqual([200, 'it'])
   })
 
-  it('with a region or in capitals is accepted as the language', async () => {
-    for (const [language, taken] of [
-      ['pt-BR', 'pt'],
-      ['FR', 'fr'],
-      ['de-Latn-AT', 'de'],
-    ])
-      expect((await service.call('GET', `/users/bob?language=${language}`)).json.suggestedWordsLanguage).toBe(taken)
-  })
-
   it('never prevents a page from opening, for any value', async () => {
     const key = await keyOfLink('dora')
     for (const language of ['xx-!!', '', 'e', '-fr'].map(encodeURIComponent)) {

@@ -1,15 +1,11 @@
-import { connectPostgres, type Database, type Transaction } from '../../src/storage/postgres/connection/client.js'
+import type { Transaction } from '../../src/storage/postgres/connection/client.js'
 import type { TestService } from '../harness/service.js'
-
-/** Pools by address of the database. They live as long as the worker, as the shared service does. */
-const pools = new Map<string, Database>()
+import { databaseOf } from '../servers/database.js'
 
 /** Runs statements on the database of a service that see and change only the rows of its organization. */
 export function ownRows(service: TestService) {
-  const url = service.env.DATABASE_URL ?? ''
-  const pool = pools.get(url) ?? connectPostgres({ url, max: 2, patience: 10 })
-  pools.set(url, pool)
-  return <T>(work: (sql: Transaction) => Promise<T>): Promise<T> => pool.scoped(service.organizationId, work)
+  const database = databaseOf(service)
+  return <T>(work: (sql: Transaction) => Promise<T>): Promise<T> => database.scoped(service.organizationId, work)
 }
 export type OwnRows = ReturnType<typeof ownRows>
 

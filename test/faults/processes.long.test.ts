@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -230,13 +229,6 @@ describe('two processes on one port', () => {
       fetch(`${service.core}/users/after-postgres-${tries++}`, { method: 'POST', headers, body: '{}' })
     await until(async () => (await create()).status === 201)
     expect(postmaster()).not.toBe(killed)
-  })
-
-  it('do not start on a taken port, and say so', async () => {
-    const port = await freePort()
-    const taken = createServer().listen(port, '127.0.0.1')
-    await expect(startProcess({ ...env, PORT: String(port) })).rejects.toThrow(/cannot listen on 127\.0\.0\.1:\d+/)
-    taken.close()
   })
 
   it('stop together, with status 0', async () => {

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createJobQueue, type JobQueue } from '../../src/jobs/queue.js'
 import type { JobQueueStore, QueuedJob } from '../../src/storage/job-queue.js'
 import { connectPostgres } from '../../src/storage/postgres/connection/client.js'
 import { postgresJobQueue } from '../../src/storage/postgres/insight/job-queue.js'
-import { freshDatabase } from '../servers/database.js'
+import { ownDatabase } from '../servers/database.js'
 
 describe('the job queue of a process', () => {
   let jobs: QueuedJob[]
@@ -105,18 +105,13 @@ describe('the job queue of a process', () => {
 })
 
 describe('the stored job queue', async () => {
-  const fresh = await freshDatabase()
-  const database = connectPostgres({ url: fresh.url, max: 4, patience: 10 })
+  const { database, url } = await ownDatabase(4)
   const store = postgresJobQueue(database)
   const change = (set: string) => database.call((sql) => sql.unsafe(`update pgboss.job set ${set}`))
   const jobs = () => database.call((sql) => sql<Record<string, unknown>[]>`select to_jsonb(job) as job from pgboss.job`)
   const states = async () => (await jobs()).map(({ job }) => (job as { state: string }).state).sort()
   const ids = () => ({ id: randomUUID() })
   afterEach(() => database.call((sql) => sql`delete from pgboss.job`))
-  afterAll(async () => {
-    await database.close()
-    await fresh.drop()
-  })
 
   it('gives each job to one of several processes', async () => {
     const sent = await Promise.all(
@@ -126,7 +121,7 @@ describe('the stored job queue', async () => {
         return one.id
       }),
     )
-    const other = connectPostgres({ url: fresh.url, max: 4, patience: 10 })
+    const other = connectPostgres({ url, max: 4, patience: 10 })
     const stores = [store, postgresJobQueue(other)]
     const taken = await Promise.all(Array.from({ length: 40 }, (_, n) => stores[n % 2]?.take('export-log')))
     await other.close()

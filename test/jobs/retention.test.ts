@@ -1,32 +1,20 @@
 import { randomBytes } from 'node:crypto'
 import { v7 as uuid } from 'uuid'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createRetention, KEPT_DAYS, REQUESTS_KEPT_MS } from '../../src/jobs/retention.js'
 import { postgresSessions } from '../../src/storage/postgres/attempt/session.js'
-import { connectPostgres, type Database } from '../../src/storage/postgres/connection/client.js'
 import { postgresRetention } from '../../src/storage/postgres/insight/retention.js'
 import { postgresUsage } from '../../src/storage/postgres/insight/usage.js'
 import { postgresAccounts } from '../../src/storage/postgres/person/account.js'
 import { postgresProfileLinks } from '../../src/storage/postgres/person/profile-link.js'
-import { organization, type Person, person, sha256Hex } from '../harness/fixtures.js'
+import { organization, person, sha256Hex } from '../harness/fixtures.js'
 import { until } from '../harness/patience.js'
-import { type FreshDatabase, freshDatabase } from '../servers/database.js'
+import { ownDatabase } from '../servers/database.js'
 
 const DAY_MS = 86_400_000
-let fresh: FreshDatabase
-let database: Database
-let org: string
-let ada: Person
-beforeAll(async () => {
-  fresh = await freshDatabase()
-  database = connectPostgres({ url: fresh.url, max: 4, patience: 10 })
-  org = await organization(database)
-  ada = await person(database, org)
-})
-afterAll(async () => {
-  await database.close()
-  await fresh.drop()
-})
+const { database } = await ownDatabase(4)
+const org = await organization(database)
+const ada = await person(database, org)
 
 const round = (now: number) =>
   createRetention({

@@ -275,30 +275,10 @@ describe('the sign-in of the client, against the service', () => {
     })
   })
 
-  it('asks again after a pattern that is none, and says why', async () => {
-    await enroll(service, 'cy')
-    const begun = await signIn({ userRef: 'cy' })
-    if (begun.kind !== 'type') throw new Error(begun.kind)
-    for (const pattern of ['not JSON', '[]', '7', { kevt: [] }, null]) {
-      const result = await signIn({ userRef: 'cy', pattern, state: begun.state })
-      expect(result).toMatchObject({ kind: 'type', again: 'invalid-data' })
-    }
-  })
-
   it('throws where the service cannot decide', async () => {
     expect(await caught(signIn({ userRef: 'ann' }, { apikey: 'wrong' }))).toMatchObject({ status: 401 })
     const away = createKeystride({ url: 'http://127.0.0.1:9', apikey: 'key' })
     expect(await caught(away.signIn({ userRef: 'ann', ip: '192.0.2.9' }))).toMatchObject({ reason: 'no-answer' })
-  })
-
-  it('is locked if an administrator locks the person meanwhile', async () => {
-    const who = person(9101)
-    let result: SignIn = await signIn({ userRef: 'bea' })
-    expect(result.kind).toBe('enroll')
-    await service.dashboard('POST', '/users/bea/actions', { body: { action: 'lock' } })
-    for (let tries = 0; result.kind === 'enroll' && tries < 5; tries++)
-      result = await signIn({ userRef: 'bea', pattern: who.types(shownIn(result), tries), state: result.state })
-    expect(result).toMatchObject({ kind: 'locked', until: null })
   })
 
   it('says when to come back where the policy wants hours between patterns, and again if one comes too early', async () => {

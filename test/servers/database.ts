@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
-import { inject } from 'vitest'
+import { afterAll, inject } from 'vitest'
 import { connectPostgres, type Database } from '../../src/storage/postgres/connection/client.js'
 import { until } from '../harness/patience.js'
 
@@ -47,6 +47,27 @@ export async function freshDatabase({ empty = false, settings = {} }: FreshOptio
   const url = new URL(inject('databaseUrl'))
   url.pathname = `/${name}`
   return { url: url.href, drop: () => administer(`drop database if exists ${name} with (force)`) }
+}
+
+/** A database of a file's or a block's own with patient connections, which both end with it. */
+export async function ownDatabase(max = 2, options: FreshOptions = {}) {
+  const { url, drop } = await freshDatabase(options)
+  const database = connectPostgres({ url, max, patience: 10 })
+  afterAll(async () => {
+    await database.close()
+    await drop()
+  })
+  return { url, database }
+}
+
+const pools = new Map<string, Database>()
+
+/** Patient connections to the database of a service. All callers of a worker share them, and they stay open. */
+export function databaseOf({ env }: { readonly env: Readonly<Record<string, string>> }): Database {
+  const url = env.DATABASE_URL ?? ''
+  const pool = pools.get(url) ?? connectPostgres({ url, max: 2, patience: 10 })
+  pools.set(url, pool)
+  return pool
 }
 
 let shared: Promise<{ readonly url: string; readonly database: Database }> | undefined

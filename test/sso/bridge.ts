@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as oidc from 'openid-client'
+import { afterAll } from 'vitest'
 import { watchHealth } from '../../src/flows/process/health.js'
 import { readConfig } from '../../src/process/config.js'
 import { jsonLog } from '../../src/process/log.js'
@@ -136,6 +137,17 @@ export async function openWorld(own?: Parameters<typeof startService>[1]): Promi
       await fresh.drop()
     },
   }
+}
+
+/** A world and a bridge in it, which end with the file or the block. */
+export async function openBridge(options: BridgeOptions = {}, own?: Parameters<typeof startService>[1]) {
+  const world = await openWorld(own)
+  const bridge = await startBridge(world.service, world.mail.port, options)
+  afterAll(async () => {
+    await bridge.close()
+    await world.close()
+  })
+  return { world, bridge }
 }
 
 /** The digits of the latest mail to an address. */

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createOpenSignIns, OPEN_SIGN_INS } from '../../src/sso/open-sign-ins.js'
-import { connectPostgres, type Database } from '../../src/storage/postgres/connection/client.js'
-import { type Bridge, CALLBACK, openWorld, someone, startBridge, Visitor, type World } from './bridge.js'
+import { databaseOf } from '../servers/database.js'
+import { CALLBACK, openBridge, someone, Visitor } from './bridge.js'
 
 const LIFETIME_MS = 1000
 const KB = 1000
@@ -84,20 +84,9 @@ describe('the sign-ins that are open', () => {
   })
 })
 
-describe('requests of strangers', () => {
-  let whole: World
-  let bridge: Bridge
-  let database: Database
-  beforeAll(async () => {
-    whole = await openWorld({ redisUrl: null })
-    bridge = await startBridge(whole.service, whole.mail.port, { settings: { proxies: 1 }, people: [someone('ann')] })
-    database = connectPostgres({ url: whole.service.env.DATABASE_URL ?? '', max: 2, patience: 10 })
-  })
-  afterAll(async () => {
-    await bridge.close()
-    await database.close()
-    await whole.close()
-  })
+describe('requests of strangers', async () => {
+  const people = [someone('ann')]
+  const { world: whole, bridge } = await openBridge({ settings: { proxies: 1 }, people }, { redisUrl: null })
   const request = (state: string) =>
     `${bridge.issuer}/auth?${new URLSearchParams({
       client_id: 'app',
@@ -111,7 +100,7 @@ describe('requests of strangers', () => {
   const ask = (from: string, state = 's', headers: Record<string, string> = {}) =>
     fetch(request(state), { redirect: 'manual', headers: { 'x-forwarded-for': from, ...headers } })
   const stored = async () => {
-    const [row] = await database.scoped(
+    const [row] = await databaseOf(whole.service).scoped(
       whole.service.organizationId,
       (sql) => sql<{ n: number; bytes: number }[]>`
         select count(*)::int as n, coalesce(sum(octet_length(sealed)), 0)::int as bytes from keystride.sso_artifact`,

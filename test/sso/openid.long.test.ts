@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { decodeJwt, decodeProtectedHeader } from 'jose'
+import { createRemoteJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose'
 import type * as oidc from 'openid-client'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { MadeUpPerson } from '../../src/typist/made-up-person.js'
@@ -391,9 +391,10 @@ describe('an OpenID provider', () => {
         const [received, ...more] = application.received.slice(before)
         expect([more, received?.type]).toEqual([[], 'application/x-www-form-urlencoded'])
         const token = received?.form.get('logout_token') ?? ''
-        const claims = decodeJwt(token)
+        const keys = createRemoteJWKSet(new URL(`${bridge.issuer}/jwks`))
+        const { payload: claims } = await jwtVerify(token, keys, { issuer: bridge.issuer, audience: 'app' })
         expect(decodeProtectedHeader(token)).toMatchObject({ alg: 'RS256', typ: 'logout+jwt', kid: expect.any(String) })
-        expect(claims).toMatchObject({ iss: bridge.issuer, aud: 'app', sub: 'oda', sid, jti: expect.any(String) })
+        expect(claims).toMatchObject({ sub: 'oda', sid, jti: expect.any(String) })
         expect(claims.events).toEqual({ 'http://schemas.openid.net/event/backchannel-logout': {} })
         expect(Number(claims.exp) - Number(claims.iat)).toBeLessThanOrEqual(120)
         expect('nonce' in claims).toBe(false)

@@ -42,10 +42,8 @@ describe('single sign-on keeps the rules of', () => {
   let keeping: Bridge
   let upstream: Awaited<ReturnType<typeof startUpstream>>
   let who: MadeUpPerson
-  let logout: Awaited<ReturnType<typeof logoutReceiver>>
   beforeAll(async () => {
     world = await openWorld({ redisUrl: null })
-    logout = await logoutReceiver()
     upstream = await startUpstream()
     const people = [someone('ann'), someone('bob')]
     const clients = [
@@ -54,7 +52,6 @@ describe('single sign-on keeps the rules of', () => {
         secret: CLIENT_SECRET,
         redirectUris: [CALLBACK],
         postLogoutRedirectUris: ['http://localhost:9/bye'],
-        backchannelLogoutUri: logout.url,
       },
       { id: 'other', secret: OTHER_SECRET, redirectUris: ['http://localhost:9/other'] },
       {
@@ -81,7 +78,6 @@ describe('single sign-on keeps the rules of', () => {
     await bridge.close()
     await keeping.close()
     await upstream.close()
-    await logout.close()
     await world.close()
   })
 
@@ -528,22 +524,6 @@ async function startUpstream() {
       ]
       return (variants[n % variants.length] ?? variants[0])?.() ?? ''
     },
-    close: () => new Promise((resolve) => server.close(resolve)),
-  }
-}
-
-/** An application's back-channel logout endpoint. */
-async function logoutReceiver() {
-  const received: string[] = []
-  const server = createServer(async (request, response) => {
-    let body = ''
-    for await (const part of request) body += part
-    received.push(new URLSearchParams(body).get('logout_token') ?? '')
-    response.end()
-  })
-  return {
-    url: `http://localhost:${await listen(server)}/logout`,
-    received,
     close: () => new Promise((resolve) => server.close(resolve)),
   }
 }

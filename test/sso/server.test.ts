@@ -1,29 +1,10 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import {
-  type Bridge,
-  beginSignIn,
-  CALLBACK,
-  enrolled,
-  openWorld,
-  someone,
-  startBridge,
-  unlock,
-  type World,
-} from './bridge.js'
+import { expect, it } from 'vitest'
+import { beginSignIn, CALLBACK, enrolled, openBridge, someone, startBridge, unlock } from './bridge.js'
 
-let world: World
-let bridge: Bridge
-beforeAll(async () => {
-  world = await openWorld()
-  bridge = await startBridge(world.service, world.mail.port)
-})
-afterAll(async () => {
-  await bridge.close()
-  await world.close()
-})
+const { world, bridge } = await openBridge()
 
 /** The bytes that come back for a request with this target. */
 async function answerTo(target: string): Promise<string> {

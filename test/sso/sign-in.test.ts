@@ -1,43 +1,29 @@
 import * as oidc from 'openid-client'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { connectPostgres, type Database } from '../../src/storage/postgres/connection/client.js'
+import { describe, expect, it } from 'vitest'
 import { person, wirePattern } from '../../src/typist/made-up-person.js'
 import { stranger, verifyOf } from '../harness/enrolled.js'
 import { until } from '../harness/patience.js'
+import { databaseOf } from '../servers/database.js'
 import {
-  type Bridge,
   beginSignIn,
   changePolicy,
   enroll,
   enrolled,
   latestPassword,
-  openWorld,
+  openBridge,
   signInByTyping,
   someone,
   startBridge,
   tokensOf,
   unlock,
   Visitor,
-  type World,
 } from './bridge.js'
 
 const NAMES = ['ada', 'ben', 'dora', 'emil', 'fay', 'gus', 'hal', 'ida', 'jon', 'kim', 'noa', 'ola']
 
-describe('single sign-on', () => {
-  let world: World
-  let bridge: Bridge
-  let database: Database
+describe('single sign-on', async () => {
   const people = [...NAMES.map(someone), { name: 'cleo' }]
-  beforeAll(async () => {
-    world = await openWorld()
-    bridge = await startBridge(world.service, world.mail.port, { people })
-    database = connectPostgres({ url: world.service.env.DATABASE_URL ?? '', max: 2, patience: 10 })
-  })
-  afterAll(async () => {
-    await bridge.close()
-    await database.close()
-    await world.close()
-  })
+  const { world, bridge } = await openBridge({ people })
   const another = (options: Parameters<typeof startBridge>[2] = {}) =>
     startBridge(world.service, world.mail.port, { people, ...options })
   const passwordOf = (name: string) => latestPassword(world, `${name}@example.org`)
@@ -294,7 +280,7 @@ describe('single sign-on', () => {
     it('113: the one-time password has expired', async () => {
       const { visitor } = await beginSignIn(bridge, 'kim')
       await visitor.submit({ action: 'send', purpose: 'enroll' })
-      await database.asSystem(
+      await databaseOf(world.service).asSystem(
         (sql) =>
           sql`update keystride.one_time_password set expires_at = now() - interval '1 second' where user_ref = 'kim'`,
       )

@@ -1,25 +1,16 @@
 import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { figure } from '../harness/figure.js'
 import { until } from '../harness/patience.js'
-import { type Bridge, openWorld, startBridge, type World } from './bridge.js'
+import { openBridge } from './bridge.js'
 
 const SOCKETS = 100
 const HEAD = 'POST /interaction/x HTTP/1.1\r\nhost: bridge\r\n'
 const FORM = `${HEAD}content-type: application/x-www-form-urlencoded\r\ncontent-length: 9999\r\n\r\n`
 const GET = 'GET /assets/element.js HTTP/1.1\r\nhost: bridge\r\n\r\n'
 
-let world: World
-let bridge: Bridge
-beforeAll(async () => {
-  world = await openWorld()
-  bridge = await startBridge(world.service, world.mail.port)
-})
-afterAll(async () => {
-  await bridge.close()
-  await world.close()
-})
+const { bridge } = await openBridge()
 
 /** Connections that the bridge holds open, as the kernel lists them. */
 const held = (): number => {

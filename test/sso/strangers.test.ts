@@ -1,38 +1,28 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { OWN_BROWSER_MS, STRANGER_INVALID, STRANGER_LIMITS } from '../../src/domain/stranger-tries.js'
 import { createStrangers } from '../../src/sso/strangers.js'
-import { connectPostgres, type Database } from '../../src/storage/postgres/connection/client.js'
 import { postgresStrangerTries } from '../../src/storage/postgres/sso/stranger-tries.js'
 import { type MadeUpPerson, person } from '../../src/typist/made-up-person.js'
 import { sharedService } from '../harness/service.js'
+import { databaseOf } from '../servers/database.js'
 import {
   type Bridge,
   beginSignIn,
   enrolled,
   latestPassword,
-  openWorld,
+  openBridge,
   signInByTyping,
   someone,
   startBridge,
   tokensOf,
   unlock,
   type Visitor,
-  type World,
 } from './bridge.js'
 
 const NAMES = ['ann', 'bob', 'cid', 'dee', 'eve']
 
-describe('strangers at single sign-on', () => {
-  let world: World
-  let bridge: Bridge
-  beforeAll(async () => {
-    world = await openWorld()
-    bridge = await startBridge(world.service, world.mail.port, { people: NAMES.map(someone) })
-  })
-  afterAll(async () => {
-    await bridge.close()
-    await world.close()
-  })
+describe('strangers at single sign-on', async () => {
+  const { world, bridge } = await openBridge({ people: NAMES.map(someone) })
   /** An enrolled person, and the browser of the last sign-in. */
   const owner = async (name: string, seed: number) => {
     const who = await enrolled(world, bridge, name, seed)
@@ -141,7 +131,6 @@ describe('strangers at single sign-on', () => {
 })
 
 describe('the cookie of an own browser', () => {
-  let database: Database
   const KEYS = ['a secret', 'an older one']
   let userRef = ''
   let now = 0
@@ -149,16 +138,14 @@ describe('the cookie of an own browser', () => {
   const strangers = (cookieKeys = KEYS) =>
     createStrangers({
       organizationId: service.organizationId,
-      strangerTries: postgresStrangerTries(database),
+      strangerTries: postgresStrangerTries(databaseOf(service)),
       cookieKeys: () => cookieKeys,
       now: () => now,
     })
   let people = 0
   beforeAll(async () => {
     service = await sharedService()
-    database = connectPostgres({ url: service.env.DATABASE_URL ?? '', max: 2, patience: 10 })
   })
-  afterAll(() => database.close())
   const somebody = async () => {
     userRef = `own-${people++}`
     now = Date.now()

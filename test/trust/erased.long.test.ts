@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { connectPostgres, type Database } from '../../src/storage/postgres/connection/client.js'
+import { describe, expect, it } from 'vitest'
 import { enroll } from '../harness/enrolled.js'
 import { figure, LONG } from '../harness/figure.js'
-import { redisUrl, sharedService, type TestService } from '../harness/service.js'
+import { redisUrl, sharedService } from '../harness/service.js'
+import { databaseOf } from '../servers/database.js'
 import { needlesOf } from './needles.js'
 import { redisAsBytes, rowsAsText } from './stores-text.js'
 
@@ -10,15 +10,10 @@ const PEOPLE = LONG ? 1_000 : 15
 /** People with a complete profile who sign in with it. */
 const ENROLLED = LONG ? 100 : 2
 
-describe('a deleted person', { timeout: 1_200_000 }, () => {
-  let service: TestService
-  let database: Database
-  beforeAll(async () => {
-    service = await sharedService()
-    database = connectPostgres({ url: service.env.DATABASE_URL ?? '', max: 2, patience: 10 })
-  })
-  afterAll(() => database.close())
+const service = await sharedService()
+const database = databaseOf(service)
 
+describe('a deleted person', { timeout: 1_200_000 }, () => {
   /** The names of the needles that appear in a row of a table or in a key or value of Redis. */
   async function found(needles: ReadonlyMap<string, Buffer>): Promise<Set<string>> {
     const all = needlesOf(needles)

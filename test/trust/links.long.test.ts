@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { newToken, sha256 } from '../../src/flows/process/tokens.js'
-import { connectPostgres, type Database } from '../../src/storage/postgres/connection/client.js'
 import { person } from '../../src/typist/made-up-person.js'
 import { enroll, linkTo, sendBy, text, typeBy } from '../harness/enrolled.js'
 import { figure, LONG } from '../harness/figure.js'
-import { sharedService, type TestService } from '../harness/service.js'
+import { sharedService } from '../harness/service.js'
+import { databaseOf } from '../servers/database.js'
 
 const LOOKS = LONG ? 1_000 : 100
 /** Dead links of each kind, and tries with each. */
@@ -12,13 +12,8 @@ const DEAD = LONG ? 100 : 5
 const TRIES = LONG ? 10 : 2
 const ABANDONED = LONG ? 1_000 : 10
 
-let service: TestService
-let database: Database
-beforeAll(async () => {
-  service = await sharedService()
-  database = connectPostgres({ url: service.env.DATABASE_URL ?? '', max: 2, patience: 10 })
-})
-afterAll(() => database.close())
+const service = await sharedService()
+const database = databaseOf(service)
 
 describe('profile links', { timeout: 1_800_000 }, () => {
   let typed = 0

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { connectPostgres, type Database } from '../../src/storage/postgres/connection/client.js'
+import { expect, it } from 'vitest'
 import { figure, LONG } from '../harness/figure.js'
 import { until } from '../harness/patience.js'
 import { sharedService, type TestService } from '../harness/service.js'
+import { databaseOf } from '../servers/database.js'
 
 const ORGANIZATIONS = LONG ? 100 : 2
 const MEMBERS = LONG ? 50 : 8
@@ -10,11 +10,7 @@ const GUESSES = 3
 /** A code that the attacker takes for a common one. */
 const SPRAYED = '480653'
 
-let database: Database
-beforeAll(async () => {
-  database = connectPostgres({ url: (await sharedService()).env.DATABASE_URL ?? '', max: 2, patience: 10 })
-})
-afterAll(() => database.close())
+const database = databaseOf(await sharedService())
 
 /** Sessions of members, each with a code that no guess matches. */
 async function sprayable(service: TestService): Promise<Map<string, string>> {

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { seededRandom } from '../../src/calibration/random.js'
-import { connectPostgres, type Database } from '../../src/storage/postgres/connection/client.js'
 import { figure, LONG } from '../harness/figure.js'
-import { sharedService, type TestService } from '../harness/service.js'
+import { sharedService } from '../harness/service.js'
+import { databaseOf } from '../servers/database.js'
 import { rowsAsText } from './stores-text.js'
 
 const BODIES = LONG ? 5_000 : 160
@@ -25,13 +25,8 @@ const TAKEN = new Set(
   ),
 )
 
-let service: TestService
-let database: Database
-beforeAll(async () => {
-  service = await sharedService()
-  database = connectPostgres({ url: service.env.DATABASE_URL ?? '', max: 2, patience: 10 })
-})
-afterAll(() => database.close())
+const service = await sharedService()
+const database = databaseOf(service)
 
 async function ask([method, path]: (typeof CALLS)[number], userRef: string, body: object): Promise<number> {
   const answer = await fetch(service.core.replace('/core', path.replace('{u}', userRef)), {

@@ -1,23 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { connectPostgres, type Database } from '../../src/storage/postgres/connection/client.js'
+import { describe, expect, it } from 'vitest'
 import { enroll, stranger } from '../harness/enrolled.js'
 import { figure, LONG } from '../harness/figure.js'
-import { type Answer, sharedService, type TestService } from '../harness/service.js'
+import { type Answer, sharedService } from '../harness/service.js'
+import { databaseOf } from '../servers/database.js'
 
 const CODE = '749205'
 const OTHER = '480653'
 const ROUNDS = LONG ? 50 : 3
 const TRIES = LONG ? 1_000 : 30
 
-describe('ways in', { timeout: 600_000 }, () => {
-  let service: TestService
-  let database: Database
-  beforeAll(async () => {
-    service = await sharedService()
-    database = connectPostgres({ url: service.env.DATABASE_URL ?? '', max: 2, patience: 10 })
-  })
-  afterAll(() => database.close())
+const service = await sharedService()
+const database = databaseOf(service)
 
+describe('ways in', { timeout: 600_000 }, () => {
   const call = (path: string, body: unknown, session?: string, headers: Record<string, string> = {}) =>
     service.call('POST', path, { body, session, headers })
   const begin = async (path: string): Promise<string> =>

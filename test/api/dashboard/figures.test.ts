@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { connectPostgres } from '../../../src/storage/postgres/connection/client.js'
 import { stranger, verifyOf } from '../../harness/enrolled.js'
 import { startService } from '../../harness/service.js'
 import { visited } from '../../harness/sign-ins.js'
-import { freshDatabase } from '../../servers/database.js'
+import { databaseOf, freshDatabase } from '../../servers/database.js'
 
 const service = await startService((await freshDatabase()).url)
-const database = connectPostgres({ url: service.env.DATABASE_URL ?? '', max: 2, patience: 10 })
+const database = databaseOf(service)
 let attempts: number
 beforeAll(async () => {
   const visits = [await visited(service, 'ann', 2), await visited(service, 'bob@example.com')]
@@ -15,10 +14,7 @@ beforeAll(async () => {
   await service.call('PATCH', '/users/ann', { body: { groups: ['staff', 'night'], tag: { room: '1' } } })
   await service.call('PATCH', '/users/desk', { body: { groups: ['staff'] } })
 })
-afterAll(async () => {
-  await database.close()
-  await service.close()
-})
+afterAll(() => service.close())
 const get = (path: string) => service.dashboard('GET', path)
 const sum = (rows: Record<string, number>[], field: string) => rows.reduce((all, row) => all + (row[field] ?? 0), 0)
 

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { connectPostgres } from '../../../src/storage/postgres/connection/client.js'
 import { postgresUsage } from '../../../src/storage/postgres/insight/usage.js'
 import { until } from '../../harness/patience.js'
 import { sharedService } from '../../harness/service.js'
 import { visited } from '../../harness/sign-ins.js'
+import { databaseOf } from '../../servers/database.js'
 import { secondService } from '../second-service.js'
 
 const service = await sharedService()
@@ -30,10 +30,8 @@ describe('GET /usage/history', () => {
   })
 
   it('has one checkpoint a day, for any number of calls', async () => {
-    const database = connectPostgres({ url: service.env.DATABASE_URL ?? '', max: 4, patience: 10 })
-    const usage = postgresUsage(database)
+    const usage = postgresUsage(databaseOf(service))
     await Promise.all(Array.from({ length: 8 }, () => usage.appendCheckpoints()))
-    await database.close()
     const { data } = await get('/usage/history')
     expect(data.filter(({ kind }: { kind: string }) => kind === 'checkpoint').length).toBe(1)
   })

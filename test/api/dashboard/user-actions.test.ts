@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { connectPostgres } from '../../../src/storage/postgres/connection/client.js'
 import { type Enrolled, enroll, verifyOf } from '../../harness/enrolled.js'
 import { sharedService } from '../../harness/service.js'
+import { databaseOf } from '../../servers/database.js'
 import { ownRows } from '../own-rows.js'
 
 const service = await sharedService()
@@ -135,11 +135,9 @@ describe('GET /users/{userRef}/actions and /logs', () => {
     ]
     for (const statement of tries)
       await expect(rows((sql) => sql.unsafe(statement))).rejects.toThrow(/permission denied|must be owner/)
-    const database = connectPostgres({ url: service.env.DATABASE_URL ?? '', max: 2, patience: 10 })
-    await expect(database.asSystem((sql) => sql.unsafe(tries[0] ?? ''))).rejects.toThrow(
+    await expect(databaseOf(service).asSystem((sql) => sql.unsafe(tries[0] ?? ''))).rejects.toThrow(
       /permission denied|append-only/,
     )
-    await database.close()
     const left = () => rows((sql) => sql`select 1 from keystride.admin_action where user_ref = 'ann'`)
     const [account] = await rows(
       (sql) => sql<{ id: string }[]>`select id from keystride.account where user_ref = 'ann'`,

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { walkClient } from '../../../../src/cli/walk-client.js'
 import { walkSteps } from '../../../../src/cli/walk-steps.js'
 import { postgresSessions } from '../../../../src/storage/postgres/attempt/session.js'
-import { connectPostgres, type Database, requireSettings } from '../../../../src/storage/postgres/connection/client.js'
+import { connectPostgres, requireSettings } from '../../../../src/storage/postgres/connection/client.js'
 import { wrongSettings } from '../../../../src/storage/postgres/connection/session-settings.js'
 import { withClient } from '../../../../src/storage/postgres/connection/with-client.js'
 import { postgresRetention } from '../../../../src/storage/postgres/insight/retention.js'
@@ -10,26 +10,16 @@ import { migrate } from '../../../../src/storage/postgres/schema/migrate.js'
 import { postgresSsoArtifacts } from '../../../../src/storage/postgres/sso/sso-artifact.js'
 import { organization } from '../../../harness/fixtures.js'
 import { startService } from '../../../harness/service.js'
-import { type FreshDatabase, freshDatabase, HOSTILE_SETTINGS } from '../../../servers/database.js'
+import { freshDatabase, HOSTILE_SETTINGS, ownDatabase } from '../../../servers/database.js'
 import { comparesStores } from '../../../simulator/stores-compared.js'
 import { sessionContract } from '../../session.contract.js'
 import { ssoArtifactContract } from '../../sso-artifact.contract.js'
 
 const NAME = "select current_setting('application_name') as name"
 
-describe('on a database with other settings', () => {
-  let fresh: FreshDatabase
-  let database: Database
-  let organizationId: string
-  beforeAll(async () => {
-    fresh = await freshDatabase({ settings: HOSTILE_SETTINGS })
-    database = connectPostgres({ url: fresh.url, max: 4, patience: 10 })
-    organizationId = await organization(database)
-  })
-  afterAll(async () => {
-    await database.close()
-    await fresh.drop()
-  })
+describe('on a database with other settings', async () => {
+  const { database, url: own } = await ownDatabase(4, { settings: HOSTILE_SETTINGS })
+  const organizationId = await organization(database)
 
   sessionContract(
     () => postgresSessions(database),
@@ -39,10 +29,10 @@ describe('on a database with other settings', () => {
     () => postgresSsoArtifacts(database),
     () => organizationId,
   )
-  comparesStores(2, async () => fresh.url)
+  comparesStores(2, async () => own)
 
   it('the whole service keeps its promises', async () => {
-    const service = await startService(fresh.url)
+    const service = await startService(own)
     const broken: string[] = []
     for (const { promise, walk } of walkSteps(walkClient(service.core.replace('/core', ''), service.apikey), 1))
       await walk().catch((error: Error) => broken.push(`${promise}: ${error.message}`))
@@ -51,14 +41,14 @@ describe('on a database with other settings', () => {
   })
 
   it('every connection has the settings of the service, also if its connection string asks for others', async () => {
-    const url = `${fresh.url}?TimeZone=Asia/Tokyo&bytea_output=escape&datestyle=SQL&application_name=other`
+    const url = `${own}?TimeZone=Asia/Tokyo&bytea_output=escape&datestyle=SQL&application_name=other`
     const asking = connectPostgres({ url, max: 2, patience: 10 })
     await requireSettings(asking)
     const name = await asking.call((sql) => sql.unsafe(NAME))
     await asking.close()
     const wrong = (one: string) =>
       withClient(one, (client) => wrongSettings(async (statement) => (await client.query(statement)).rows))
-    expect([await wrong(url), await wrong(fresh.url)]).toEqual([[], []])
+    expect([await wrong(url), await wrong(own)]).toEqual([[], []])
     const apart = await withClient(url, (client) => client.query(NAME))
     expect([...name, ...apart.rows]).toEqual([{ name: 'keystride' }, { name: 'keystride maintenance' }])
   })

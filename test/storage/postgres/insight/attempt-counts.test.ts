@@ -1,12 +1,11 @@
 import { v7 as uuid } from 'uuid'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { connectPostgres, type Database } from '../../../../src/storage/postgres/connection/client.js'
+import { describe, expect, it } from 'vitest'
 import { postgresStatistics } from '../../../../src/storage/postgres/insight/statistics.js'
 import { postgresAccounts } from '../../../../src/storage/postgres/person/account.js'
 import { randomFrom } from '../../../../src/typist/made-up-person.js'
 import { organization, type Person, person } from '../../../harness/fixtures.js'
 import { until } from '../../../harness/patience.js'
-import { type FreshDatabase, freshDatabase } from '../../../servers/database.js'
+import { ownDatabase } from '../../../servers/database.js'
 
 const MINUTE_MS = 60_000
 /** 10:00 of a day; attempts are made from 08:00 on. */
@@ -14,16 +13,7 @@ const TEN = Date.UTC(2026, 9, 20, 10)
 const at = (hours: number, minutes: number, seconds = 0) =>
   TEN + ((hours - 10) * 60 + minutes) * MINUTE_MS + seconds * 1000
 
-let fresh: FreshDatabase
-let database: Database
-beforeAll(async () => {
-  fresh = await freshDatabase()
-  database = connectPostgres({ url: fresh.url, max: 2, patience: 10 })
-})
-afterAll(async () => {
-  await database.close()
-  await fresh.drop()
-})
+const { database } = await ownDatabase()
 
 /** One attempt per time, earliest first; without `facets`, every third is of another browser. */
 async function attempted(who: Person, times: readonly number[], facets?: Record<string, string>): Promise<void> {

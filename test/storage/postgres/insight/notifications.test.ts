@@ -1,10 +1,10 @@
 import pg from 'pg'
 import { v7 as uuid } from 'uuid'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { afterFailure, NO_ATTEMPTS } from '../../../../src/domain/attempts.js'
 import type { Authentication } from '../../../../src/storage/authentication.js'
 import { postgresAuthentications } from '../../../../src/storage/postgres/attempt/authentication.js'
-import { connectPostgres, type Database } from '../../../../src/storage/postgres/connection/client.js'
+import type { Database } from '../../../../src/storage/postgres/connection/client.js'
 import { postgresAlerts } from '../../../../src/storage/postgres/insight/alerts.js'
 import { postgresNotifications } from '../../../../src/storage/postgres/insight/notifications.js'
 import { postgresOutbox } from '../../../../src/storage/postgres/insight/outbox.js'
@@ -13,19 +13,10 @@ import { postgresOrganizations } from '../../../../src/storage/postgres/organiza
 import { postgresAccounts } from '../../../../src/storage/postgres/person/account.js'
 import { postgresProfiles } from '../../../../src/storage/postgres/person/profile.js'
 import { attempt, organization, type Person, person, reference } from '../../../harness/fixtures.js'
-import { type FreshDatabase, freshDatabase } from '../../../servers/database.js'
+import { ownDatabase } from '../../../servers/database.js'
 
-let fresh: FreshDatabase
-let database: Database
+const { database, url } = await ownDatabase(8)
 let org: string
-beforeAll(async () => {
-  fresh = await freshDatabase()
-  database = connectPostgres({ url: fresh.url, max: 8, patience: 10 })
-})
-afterAll(async () => {
-  await database.close()
-  await fresh.drop()
-})
 beforeEach(async () => {
   org = await organization(database)
 })
@@ -125,7 +116,7 @@ describe('notifications of attempts', () => {
     const [ada, bo] = [await person(database, org), await person(database, org, 'bo')]
     const ofAda = await fail(ada, 0, {}, Date.now() - 300_000)
     const ofBo = await fail(bo, 0, {}, Date.now() - 300_000)
-    const deletion = new pg.Client({ connectionString: fresh.url })
+    const deletion = new pg.Client({ connectionString: url })
     await deletion.connect()
     await deletion.query('begin')
     await deletion.query('set local role keystride_system')
@@ -142,7 +133,7 @@ describe('notifications of attempts', () => {
     const ada = await person(database, org)
     await manyBlocked(ada, 700)
     for (let n = 0; n < 3; n++) {
-      const client = new pg.Client({ connectionString: fresh.url })
+      const client = new pg.Client({ connectionString: url })
       client.on('error', () => {})
       await client.connect()
       await client.query('begin')

@@ -1,12 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { TimeWindow } from '../../../../src/domain/time-window.js'
-import { connectPostgres, type Database } from '../../../../src/storage/postgres/connection/client.js'
 import { postgresStatistics } from '../../../../src/storage/postgres/insight/statistics.js'
 import { postgresAccounts } from '../../../../src/storage/postgres/person/account.js'
 import { USER_SORTS, type UserSort, type UserStatistics } from '../../../../src/storage/statistics.js'
 import { NOW, organization, type Person, person } from '../../../harness/fixtures.js'
 import { until } from '../../../harness/patience.js'
-import { type FreshDatabase, freshDatabase } from '../../../servers/database.js'
+import { ownDatabase } from '../../../servers/database.js'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
@@ -21,18 +20,8 @@ const FIGURES: Record<UserSort, string> = {
   last: 'last_at',
   user_ref: 'user_ref',
 }
-let fresh: FreshDatabase
-let database: Database
-let org: string
-beforeAll(async () => {
-  fresh = await freshDatabase()
-  database = connectPostgres({ url: fresh.url, max: 8, patience: 10 })
-  org = await organization(database)
-})
-afterAll(async () => {
-  await database.close()
-  await fresh.drop()
-})
+const { database } = await ownDatabase(8)
+let org = await organization(database)
 
 const enrolled = (from: number, to: number) =>
   database.scoped(

@@ -1,25 +1,14 @@
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { connectPostgres, type Database } from '../../../../src/storage/postgres/connection/client.js'
+import { describe, expect, it } from 'vitest'
 import { postgresAlerts } from '../../../../src/storage/postgres/insight/alerts.js'
 import { postgresAccounts } from '../../../../src/storage/postgres/person/account.js'
 import { postgresProfiles } from '../../../../src/storage/postgres/person/profile.js'
 import { NOW, organization, type Person, person, reference } from '../../../harness/fixtures.js'
 import { until } from '../../../harness/patience.js'
-import { type FreshDatabase, freshDatabase } from '../../../servers/database.js'
+import { ownDatabase } from '../../../servers/database.js'
 
-let fresh: FreshDatabase
-let database: Database
-let org: string
-beforeAll(async () => {
-  fresh = await freshDatabase()
-  database = connectPostgres({ url: fresh.url, max: 12, patience: 10 })
-  org = await organization(database)
-})
-afterAll(async () => {
-  await database.close()
-  await fresh.drop()
-})
+const { database, url } = await ownDatabase(12)
+const org = await organization(database)
 
 const slide = () => database.call((sql) => sql`select keystride.slide_totals()`, { patienceMs: 20_000 })
 const remove = ({ userRef }: Person) => postgresAccounts(database).remove(org, userRef)
@@ -30,7 +19,7 @@ describe('the deletion of an account', () => {
     const stays = await person(database, org, 'stays')
     // The first totals are made for all users at once.
     await database.asSystem((sql) => sql`delete from keystride.user_total`)
-    const deleting = new pg.Client(fresh.url)
+    const deleting = new pg.Client(url)
     await deleting.connect()
     await deleting.query('begin')
     await deleting.query('set local role keystride_app')
