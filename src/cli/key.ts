@@ -28,13 +28,8 @@ export function keyCommand(administer: Administer): Command {
     .action((organizationId: string, options: { label: string; scopes: KeyScope[]; expires?: number }) =>
       administer(async ({ flows }) => {
         await requireOrganization(flows, organizationId)
-        const issued = await flows.issueKey(
-          organizationId,
-          options.label,
-          options.scopes,
-          undefined,
-          options.expires ?? null,
-        )
+        const { label, scopes, expires: expiresAt = null } = options
+        const issued = await flows.issueKey(organizationId, label, { scopes, expiresAt })
         print(issued.apikey)
       }),
     )

@@ -1,6 +1,5 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { SCOPES } from '../domain/organization.js'
 import { newApiKey, type OrganizationFlows } from '../flows/organization/organizations.js'
 
 /**
@@ -18,6 +17,6 @@ export async function firstOrganization(
   mkdirSync(dirname(file), { recursive: true })
   writeFileSync(file, content(apikey), { mode: 0o600 })
   const { id } = first ?? (await flows.create(name))
-  await flows.issueKey(id, label, SCOPES, apikey)
+  await flows.issueKey(id, label, { apikey })
   return { id, apikey }
 }

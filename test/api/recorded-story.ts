@@ -50,7 +50,7 @@ export async function playStory(): Promise<Pick<Recorder, 'replies' | 'refusals'
   const stores = await openStores(readConfig(service.env), jsonLog('error'), { redis: false, schema: 'migrate' })
   const flows = administration(stores)
   const operator: Operator = {
-    issueKey: async (organizationId, scopes) => (await flows.issueKey(organizationId, 'test', scopes)).apikey,
+    issueKey: async (organizationId, scopes) => (await flows.issueKey(organizationId, 'test', { scopes })).apikey,
     setQuotas: flows.setQuotas,
     setRate: (organizationId) => flows.setKeyRate(organizationId, { perSecond: 1, burst: 1 }),
   }

@@ -165,7 +165,7 @@ async function createdOrFound(
   }
   refuseForeignMember(account, memberRef)
   if (account.type === 'generic' && memberRef !== null && member === null) {
-    return addedMember(needs, organizationId, userRef, memberRef, displayName)
+    return addedMember(needs, { organizationId, userRef, memberRef }, displayName)
   }
   return { state: stateOf(needs, account, member), created: false }
 }
@@ -193,9 +193,7 @@ function newAccount(
 /** Adds a member to a shared account. One of several concurrent calls for the same member creates it. */
 async function addedMember(
   needs: Needs,
-  organizationId: string,
-  userRef: string,
-  memberRef: string,
+  { organizationId, userRef, memberRef }: Designation & { readonly memberRef: string },
   displayName: string | null,
 ): Promise<{ state: AccountState; created: boolean }> {
   let created = false

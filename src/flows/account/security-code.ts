@@ -1,4 +1,4 @@
-import type { Account, Member } from '../../domain/account.js'
+import type { Member } from '../../domain/account.js'
 import { Refusal, userNotFound } from '../../domain/refusal.js'
 import {
   afterIssue,
@@ -14,7 +14,7 @@ import type { NewCode, SecurityCodeStore, StoredCode } from '../../storage/secur
 import type { SessionStore } from '../../storage/session.js'
 import { type Settings, settingsFor } from '../organization/settings.js'
 import { endingSessions } from '../session/ending-sessions.js'
-import { bindSession, type Designation, findPerson, requireSession } from '../session/person.js'
+import { bindSession, type Designation, findPerson, type Person, requireSession } from '../session/person.js'
 
 interface Needs {
   readonly accounts: AccountStore
@@ -28,10 +28,8 @@ interface Needs {
 }
 
 /** The owner of a code. */
-interface CodeHolder {
+interface CodeHolder extends Person {
   readonly organizationId: string
-  readonly account: Account
-  readonly member: Member
 }
 
 /** A temporary code, shown once, and its member afterwards. */

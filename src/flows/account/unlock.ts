@@ -1,9 +1,8 @@
-import type { Account, Member } from '../../domain/account.js'
 import type { AttemptCounters } from '../../domain/attempts.js'
 import { userNotFound } from '../../domain/refusal.js'
 import type { AccountStore } from '../../storage/account.js'
 import type { AttemptLockStore } from '../../storage/attempt-lock.js'
-import { type Designation, findPerson } from '../session/person.js'
+import { type Designation, findPerson, type Person } from '../session/person.js'
 
 interface Needs {
   readonly accounts: AccountStore
@@ -11,7 +10,7 @@ interface Needs {
 }
 
 interface UnlockFlows {
-  show(who: Designation): Promise<{ account: Account; member: Member }>
+  show(who: Designation): Promise<Person>
   /** Removes the locks of typing and code and clears all failures, also of a disabled code. Returns the cleared counters. */
   unlock(who: Designation): Promise<AttemptCounters>
 }

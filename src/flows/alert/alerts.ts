@@ -79,7 +79,7 @@ export function createAlertFlows(needs: Needs): AlertFlows {
       const { sealed, newSecret } =
         settings.channel === 'webhook'
           ? await webhookSecretAfter(needs, organizationId, before?.secret ?? null, secret)
-          : { sealed: await givenOrKept(vault, organizationId, settings, before, secret), newSecret: null }
+          : { sealed: await givenOrKept(vault, organizationId, { settings, before, secret }), newSecret: null }
       const mismatch = secretProblem(settings, sealed !== null)
       if (mismatch !== null) throw new Refusal('validation-failed', mismatch)
       const channel = { settings, secret: sealed }
@@ -124,12 +124,16 @@ function reachProblem(settings: ChannelSettings, { hosts, closedPorts }: Reach):
   return closedPorts.has(port) ? `${portField}: is a port of the service's own stores` : null
 }
 
+interface ChannelChange {
+  readonly settings: ChannelSettings
+  readonly before: StoredChannel | null
+  readonly secret: SecretChange
+}
+
 const givenOrKept = async (
   vault: Pick<Vault, 'sealSecret'>,
   organizationId: string,
-  settings: ChannelSettings,
-  before: StoredChannel | null,
-  { given }: SecretChange,
+  { settings, before, secret: { given } }: ChannelChange,
 ): Promise<Uint8Array | null> =>
   given === undefined ? keptSecret(settings, before) : vault.sealSecret(organizationId, settings.channel, given)
 

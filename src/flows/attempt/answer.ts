@@ -1,4 +1,3 @@
-import type { Account, Member } from '../../domain/account.js'
 import {
   type AttemptKind,
   type AttemptWindow,
@@ -11,6 +10,7 @@ import type { Authentication } from '../../storage/authentication.js'
 import type { SessionStore } from '../../storage/session.js'
 import { type SuggestedWords, typistOf } from '../organization/suggested-words.js'
 import { modeInputs } from '../session/mode-inputs.js'
+import type { Person } from '../session/person.js'
 import { wordsOf } from '../session/session-words.js'
 import type { AttemptContext, Closed } from './attempt-context.js'
 
@@ -23,13 +23,11 @@ export interface AnswerNeeds {
 
 type VerifyAction = 'verified' | 'rejected' | 'refused' | 'enroll'
 
-export interface VerifyAnswer extends ProfileView {
+export interface VerifyAnswer extends Person, ProfileView {
   readonly action: VerifyAction
   /** Null unless refused. */
   readonly refusedBecause: RefusedBecause | null
   readonly method: AttemptKind
-  readonly account: Account
-  readonly member: Member
   readonly policyId: string
   /** Null if nothing was scored or compared. */
   readonly authentication: Authentication | null

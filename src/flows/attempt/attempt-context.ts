@@ -1,4 +1,4 @@
-import type { Account, Member } from '../../domain/account.js'
+import type { Member } from '../../domain/account.js'
 import { type AttemptKind, type RefusedBecause, type SessionUse, whyClosed } from '../../domain/attempts.js'
 import type { ProfileTargets } from '../../domain/biometric-status.js'
 import { Refusal, sessionMissing, sessionOfAnother } from '../../domain/refusal.js'
@@ -44,12 +44,10 @@ export interface AttemptCall {
 }
 
 /** The session, person and settings that an attempt is judged on and answered from. */
-export interface AttemptContext {
+export interface AttemptContext extends Person {
   readonly method: AttemptKind
   readonly who: Designation
   readonly session: LiveSession
-  readonly account: Account
-  readonly member: Member
   readonly settings: Settings
   readonly used: SessionUse
   readonly hints: LanguageHints

@@ -1,12 +1,10 @@
-import type { Account, Member } from '../../domain/account.js'
+import type { Member } from '../../domain/account.js'
 import type { ProfileTemplate } from '../../scoring/scoring.js'
-import type { Designation } from '../session/person.js'
+import type { Designation, Person } from '../session/person.js'
 import { createExpiringCache } from './expiring-cache.js'
 
 /** A person as this process last read or wrote them, with the template of their references. */
-export interface CachedPerson {
-  readonly account: Account
-  readonly member: Member
+export interface CachedPerson extends Person {
   /** Number of the user's attempt that cached them, from its reservation. */
   readonly nth: number
   /** Template of the member's enrolled references at this `profileVersion`. */

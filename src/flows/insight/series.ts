@@ -76,29 +76,28 @@ const VALUES_MAX = 100
 /** Statistics as series without gaps. */
 export function createSeries({ statistics }: Needs): Series {
   const talliesOf = (
-    organizationId: string,
+    { organizationId, userRef }: { organizationId: string; userRef: string | undefined },
     facet: string,
     window: TimeWindow,
     bucket: Bucket | null,
-    userRef: string | undefined,
   ) =>
     userRef === undefined
       ? statistics.tallies(organizationId, facet, window, bucket)
       : statistics.talliesOfUser(organizationId, userRef, facet, window, bucket)
   const by: Series['by'] = async (organizationId, facet, window, userRef) => {
-    const tallies = await talliesOf(organizationId, facet, window, null, userRef)
+    const tallies = await talliesOf({ organizationId, userRef }, facet, window, null)
     return tallies.map((tally) => ({ value: tally.value, ...countedOf([tally]) })).sort((a, b) => b.n - a.n)
   }
   return {
     by,
 
     async attempts(organizationId, window, bucket, userRef) {
-      const tallies = await talliesOf(organizationId, 'all', window, bucket, userRef)
+      const tallies = await talliesOf({ organizationId, userRef }, 'all', window, bucket)
       return bucketStarts(window, bucket).map((at) => ({ at, ...countedOf(tallies.filter((one) => one.at === at)) }))
     },
 
     async total(organizationId, window, userRef) {
-      return countedOf(await talliesOf(organizationId, 'all', window, null, userRef))
+      return countedOf(await talliesOf({ organizationId, userRef }, 'all', window, null))
     },
 
     async blockedUsers(organizationId, window, bucket) {
@@ -114,7 +113,7 @@ export function createSeries({ statistics }: Needs): Series {
     },
 
     async habits(organizationId, window, userRef) {
-      const tallies = await talliesOf(organizationId, 'all', window, 'hour', userRef)
+      const tallies = await talliesOf({ organizationId, userRef }, 'all', window, 'hour')
       return {
         hours: Array.from({ length: 24 }, (_, hour) =>
           countedOf(tallies.filter(({ at }) => new Date(at).getUTCHours() === hour)),

@@ -48,7 +48,7 @@ export function createKeyFlows({ apiKeys, organizationFlows, now }: Needs): KeyF
       const until = expiresAt ?? issuer.expiresAt
       if (issuer.expiresAt !== null && (until ?? Infinity) > issuer.expiresAt)
         throw new Refusal('key-scope', 'a key that expires issues no key that is valid for longer')
-      const issued = await organizationFlows.issueKey(organizationId, label, scopes, undefined, until)
+      const issued = await organizationFlows.issueKey(organizationId, label, { scopes, expiresAt: until })
       return { ...issued, expiresAt: until }
     },
     async revoke(organizationId, by, keyId) {

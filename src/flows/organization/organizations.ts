@@ -26,6 +26,14 @@ export interface IssuedKey {
   readonly scopes: readonly KeyScope[]
 }
 
+interface KeyWishes {
+  readonly scopes?: readonly KeyScope[]
+  /** Only its hash is stored; a new key if absent. */
+  readonly apikey?: string
+  /** Epoch ms; null or absent: the key does not expire. */
+  readonly expiresAt?: number | null
+}
+
 export interface OrganizationFlows {
   /** Throws if this process lacks an existing organization's encryption key: then it is configured with the wrong key. */
   create(name: string): Promise<{ id: string }>
@@ -38,14 +46,7 @@ export interface OrganizationFlows {
   setRedirectOrigins(organizationId: string, origins: readonly string[]): Promise<boolean>
   /** Sets the rate of each key; null sets the deployment's default. False for an unknown organization. Effective within a second. */
   setKeyRate(organizationId: string, rate: KeyRate | null): Promise<boolean>
-  /** Stores the hash of `apikey`, by default a new one. `expiresAt` is epoch ms; without it the key does not expire. */
-  issueKey(
-    organizationId: string,
-    label: string,
-    scopes?: readonly KeyScope[],
-    apikey?: string,
-    expiresAt?: number | null,
-  ): Promise<IssuedKey>
+  issueKey(organizationId: string, label: string, wishes?: KeyWishes): Promise<IssuedKey>
   /** Deletes the organization with all its data and its data key. Can be repeated after an interruption. False if unknown. */
   delete(organizationId: string): Promise<boolean>
   /** False for an unknown organization. */
@@ -87,7 +88,7 @@ export function createOrganizationFlows(needs: Needs): OrganizationFlows {
     setKeyRate: (organizationId, rate) => needs.organizations.setKeyRate(organizationId, rate),
     delete: (organizationId) => needs.organizations.delete(organizationId),
     rename: (organizationId, name) => needs.organizations.rename(organizationId, name),
-    async issueKey(organizationId, label, scopes = SCOPES, apikey = newApiKey(), expiresAt = null) {
+    async issueKey(organizationId, label, { scopes = SCOPES, apikey = newApiKey(), expiresAt = null } = {}) {
       const id = needs.newId()
       await needs.apiKeys.add({ id, organizationId, label, scopes, createdAt: needs.now(), expiresAt }, sha256(apikey))
       return { id, apikey, scopes }

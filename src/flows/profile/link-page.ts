@@ -1,4 +1,4 @@
-import type { Account, Member } from '../../domain/account.js'
+import type { Member } from '../../domain/account.js'
 import type { ProfileTargets } from '../../domain/biometric-status.js'
 import { type LinkKind, type LinkPlace, type LinkProgress, linkPlace, linkProgress } from '../../domain/profile-link.js'
 import { completedUri } from '../../domain/redirect-uri.js'
@@ -78,8 +78,8 @@ export interface LinkPageFlows {
 export function createLinkPage(needs: Needs): LinkPageFlows {
   return {
     async open(key, hints) {
-      const opened = await found(needs, key)
-      const { link, member, settings } = opened
+      const live = await liveLink(needs, key)
+      const { link, member, settings } = live
       refuseLocked(member)
       const { organization } = settings
       return {
@@ -87,13 +87,13 @@ export function createLinkPage(needs: Needs): LinkPageFlows {
         kind: link.kind,
         organizationName: organization.name,
         nothingLeft: placeOf(needs, link, member).kind === 'none',
-        words: wordsOfLink(needs, opened, hints),
+        words: wordsOfLink(needs, live, hints),
         languageOpen: member.preferredLanguage === null && organization.languageMode === 'auto',
       }
     },
 
     async step(key, input, hints) {
-      const before = await found(needs, key)
+      const before = await liveLink(needs, key)
       const { link, who, member, settings } = before
       const refuseInvalid = limitInvalidPatterns(needs.invalidPatterns, who.organizationId, member)
       const {
@@ -121,15 +121,14 @@ export function createLinkPage(needs: Needs): LinkPageFlows {
   }
 }
 
-interface Found {
+/** A live link, with its person. */
+interface LiveLink extends Person {
   readonly link: StoredLink
   readonly who: Designation
-  readonly account: Account
-  readonly member: Member
   readonly settings: Settings
 }
 
-async function found(needs: Needs, key: string): Promise<Found> {
+async function liveLink(needs: Needs, key: string): Promise<LiveLink> {
   const link = await needs.profileLinks.find(sha256(key))
   if (link === null) throw linkUnknown()
   const { organizationId, userRef, memberRef } = link
@@ -152,7 +151,7 @@ interface Stored extends Person, Pick<LinkStep, 'completed' | 'warnings'> {
  * The words of a link: its next pattern has to type them. They follow from the link and the number of its patterns, so opening the
  * page stores nothing, a page that is loaded again shows the same ones, and a stored pattern uses them up.
  */
-function wordsOfLink(needs: Needs, { link, member, settings }: Found, hints: LanguageHints): SuggestedWords {
+function wordsOfLink(needs: Needs, { link, member, settings }: LiveLink, hints: LanguageHints): SuggestedWords {
   const { nPatterns } = progressOf(needs, link, member)
   const generation = placeOf(needs, link, member).kind === 'successor' ? member.generation + 1 : member.generation
   const turn = { enrolls: nPatterns < needs.targets.targetRefPatterns, n: nPatterns }
@@ -167,7 +166,7 @@ function wordsOfLink(needs: Needs, { link, member, settings }: Found, hints: Lan
 const WORDS_OF_LINK =
   'type the words of the page: each pattern uses them up, and a page that is loaded again shows the next ones'
 
-async function stored(needs: Needs, before: Found, input: PatternInput, hints: LanguageHints): Promise<Stored> {
+async function stored(needs: Needs, before: LiveLink, input: PatternInput, hints: LanguageHints): Promise<Stored> {
   const { link, who, account, member } = before
   refuseLocked(member)
   const place = placeOf(needs, link, member)

@@ -1,9 +1,8 @@
-import type { Account, Member } from '../../domain/account.js'
 import type { PendingAction } from '../../domain/pending-action.js'
 import { userNotFound } from '../../domain/refusal.js'
 import type { AccountStore } from '../../storage/account.js'
 import type { PendingActionStore } from '../../storage/pending-action.js'
-import { type Designation, findPerson } from '../session/person.js'
+import { type Designation, findPerson, type Person } from '../session/person.js'
 
 interface Needs {
   readonly accounts: AccountStore
@@ -14,8 +13,8 @@ interface Needs {
 
 export interface PendingActionFlows {
   /** Queues an action for the member's next sign-in; replaces a queued one. Enrollment carries it out. */
-  queue(who: Designation, action: PendingAction): Promise<{ account: Account; member: Member }>
-  clear(who: Designation): Promise<{ account: Account; member: Member }>
+  queue(who: Designation, action: PendingAction): Promise<Person>
+  clear(who: Designation): Promise<Person>
 }
 
 export function createPendingActionFlows(needs: Needs): PendingActionFlows {

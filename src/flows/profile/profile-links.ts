@@ -1,4 +1,4 @@
-import type { Account, Member } from '../../domain/account.js'
+import type { Member } from '../../domain/account.js'
 import type { ProfileTargets } from '../../domain/biometric-status.js'
 import { LINK_VALIDITY_S, type LinkKind, linkAim } from '../../domain/profile-link.js'
 import { mayRedirect } from '../../domain/redirect-uri.js'
@@ -8,7 +8,7 @@ import type { ProfileLinkStore } from '../../storage/profile-link.js'
 import type { AccountFlows } from '../account/accounts.js'
 import { type Settings, settingsFor } from '../organization/settings.js'
 import { sha256 } from '../process/tokens.js'
-import { type Designation, findAccount, findPerson } from '../session/person.js'
+import { type Designation, findAccount, findPerson, type Person } from '../session/person.js'
 import { intervalOf } from './store-reference.js'
 
 interface Needs {
@@ -103,7 +103,7 @@ function lifetimeOf(
   )
 }
 
-async function createdPerson(needs: Needs, who: Designation): Promise<{ account: Account; member: Member }> {
+async function createdPerson(needs: Needs, who: Designation): Promise<Person> {
   const { account, member } = await needs.createAccount(who, { type: null, displayName: null, withCode: false })
   if (member === null) throw new Refusal('member-required', 'member_ref is required on a generic account')
   return { account, member }
