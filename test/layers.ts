@@ -36,7 +36,10 @@ export const LAYERS: Record<string, Layer> = {
   'src/sso/directory/ldap.ts': { layers: ['src/sso', 'src/domain'], packages: ['ldapts'] },
   'src/web': { layers: ['src/web', 'src/domain', 'texts'], packages: [] },
   'src/web/browser': { layers: ['src/web/browser'], packages: ['@keystride/recorder'] },
-  'src/console': { layers: ['src/console', 'src/typist', 'texts'], packages: ['preact', '@preact/signals', 'uplot', 'uqr'] },
+  'src/console': {
+    layers: ['src/console', 'src/typist', 'texts'],
+    packages: ['preact', '@preact/signals', 'uplot', 'uqr'],
+  },
   'src/jobs': { layers: ['src/jobs', 'src/domain', 'src/storage', 'src/flows'], packages: ['csv-stringify', 'yazl'] },
   'src/jobs/channels': { layers: ['src/jobs', 'src/domain', 'src/storage', 'src/flows'], packages: ['nodemailer'] },
   'src/process': {
