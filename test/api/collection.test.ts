@@ -19,7 +19,7 @@ describe('the collection for Postman, Bruno and Insomnia', async () => {
     }[]
   }
   const json = (await (await fetch(`${baseUrl}/collection.json`)).json()) as { readonly item: readonly Folder[] }
-  const collection = new Collection(json)
+  const collection = new Collection(json as object)
   const items: Item[] = []
   collection.forEachItem((item) => items.push(item))
 
