@@ -16,6 +16,7 @@ describe('GET /users/{userRef}', () => {
   })
 
   it('refuses another member_ref on a nominative account with 400', async () => {
+    await service.call('POST', '/users/echo-a')
     const answer = await service.call('GET', '/users/echo-a?member_ref=else')
     expect([answer.status, answer.json.reason]).toEqual([400, 'invalid-data'])
     expect((await service.call('GET', '/users/echo-a?member_ref=Echo-A')).status).toBe(200)

@@ -117,6 +117,17 @@ describe('while a pattern is being scored', () => {
     expect([scores.calls(), await one.records()]).toEqual([1, 0])
   })
 
+  it('a profile that is reset and enrolled again is not used for an earlier pattern', async () => {
+    const [one, other] = [await enrolled(), await enrolled()]
+    const scores = scoringThen(async () => {
+      await flowsOn().profiles.reset(one.who)
+      await one.enroll(other.fresh)
+    })
+    const verified = flowsOn({ scoring: scores }).verify(one.who, await one.session(), one.fresh(), HINTS)
+    await expect(verified).rejects.toMatchObject({ kind: 'session-missing' })
+    expect(await one.records()).toBe(0)
+  })
+
   it('a lock of the person causes a refusal and releases the reservation', async () => {
     const one = await enrolled()
     const scores = scoringThen(() => stores.attemptLocks.close(organizationId, one.memberId))
@@ -281,6 +292,28 @@ describe('a process with a cached person', () => {
       expect((await flows.verify(one.who, token, one.fresh(), HINTS)).policyId).toBe(strict.id)
     },
   )
+
+  it('scores nothing for a person whose profile another process has reset', async () => {
+    const one = await remembering()
+    const session = await one.session()
+    const records = await one.records()
+    await flowsOn().profiles.reset(one.who)
+    await expect(one.flows.verify(one.who, session, one.fresh(), HINTS)).rejects.toMatchObject({
+      kind: 'session-missing',
+    })
+    expect(await one.verify()).toMatchObject({ action: 'enroll', authentication: null })
+    expect(await one.records()).toBe(records)
+  })
+
+  it('does not use the profile of an earlier person with the same name', async () => {
+    const [one, other] = [await remembering(), await enrolled()]
+    await stores.accounts.remove(organizationId, one.who.userRef)
+    await flowsOn().accounts.create(one.who, { type: null, displayName: null, withCode: false })
+    await one.enroll(other.fresh)
+    await expect(one.verify()).rejects.toMatchObject({ kind: 'degraded' })
+    expect((await one.verify()).authentication).toMatchObject({ nPatternsRefUsed: 5, authenticated: false })
+    expect((await one.verify(other.fresh())).action).toBe('verified')
+  })
 })
 
 describe('an edited copy of a pattern that was seen', () => {
