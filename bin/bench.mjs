@@ -17,29 +17,15 @@ const BENCHES = {
     file: 'path/path.js',
     question: 'What does each step of a verify cost, and each request that the planner counts?',
   },
-  micro: {
-    file: 'path/micro.js',
-    question: 'What do scanning, features, scores and marks of one attempt cost a thread?',
-  },
-  store: { file: 'path/store.js', question: 'What do the operations of PostgreSQL and Redis cost?' },
   growth: {
     file: 'growth/growth.js',
     question: 'Does a verify stay as fast with more people, authentications, references and keys?',
-  },
-  start: {
-    file: 'start/start.js',
-    question: 'How much slower are the first verifies after a start than later ones?',
   },
   plan: { file: 'plan/plan.js', question: 'Does the rate that the planner predicts match the measured rate?' },
   dashboard: {
     file: 'growth/dashboard.js',
     question: 'How long do the reads of the dashboard take over a million attempts?',
   },
-  console: {
-    file: 'console/console.js',
-    question: 'How long do the views of the console take over a million attempts?',
-  },
-  exports: { file: 'growth/exports.js', question: 'What memory and time does an export of a million attempts take?' },
   accuracy: { file: 'accuracy/accuracy.js', question: 'How well does the model distinguish people, on open data?' },
   gate: { file: 'accuracy/gate.js', question: 'Does the accuracy on few people of the open data hold its limits?' },
   adaptation: {

@@ -8,7 +8,6 @@ import { coveringWords, type PairWorth, pairsOf, pairWorth, worthiestWords } fro
 import { modelFile, wasmFile } from '../../src/scoring/artifacts.js'
 import { createKernel, type Kernel } from '../../src/scoring/kernel.js'
 import { encodeSample } from '../../src/scoring/sample.js'
-import { overlapLines } from './word-overlap.js'
 import { glued, takeWords, type WordPiece, wordPieces } from './word-pieces.js'
 
 const HELP = `Measures the benefit of choosing suggested words, on people that no model was fitted on.
@@ -215,7 +214,6 @@ function main(): void {
     writeFileSync(values.table, tableOf(pairFigures(kernel, people.fitting)))
     return
   }
-  for (const line of overlapLines()) console.log(line)
   for (const presses of [25, 40]) report(kernel, people[values.people], presses)
 }
 

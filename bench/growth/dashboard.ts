@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { DEFAULT_TARGETS } from '../../src/domain/biometric-status.js'
 import { DEFAULT_POLICY } from '../../src/domain/policy.js'
 import { createSeries } from '../../src/flows/insight/series.js'
@@ -15,6 +14,7 @@ import { postgresDirectory } from '../../src/storage/postgres/person/directory.j
 import { migrate } from '../../src/storage/postgres/schema/migrate.js'
 import { USER_SORTS } from '../../src/storage/statistics.js'
 import { quantile } from '../shared/drive.js'
+import { benchOptions } from '../shared/options.js'
 import { fillDatabase } from './filled.js'
 
 const HELP = `Time of the dashboard's lists and figures over 30 days of one large organization.
@@ -23,23 +23,8 @@ const HELP = `Time of the dashboard's lists and figures over 30 days of one larg
 
 Fills an embedded PostgreSQL in a temporary folder with a seeded generator; the latest attempts are from now.
 `
-const { values: options } = parseArgs({
-  options: {
-    attempts: { type: 'string', default: '1000000' },
-    users: { type: 'string', default: '100000' },
-    rounds: { type: 'string', default: '20' },
-    help: { type: 'boolean' },
-  },
-})
-if (options.help) {
-  process.stdout.write(HELP)
-  process.exit(0)
-}
-const [attempts, users, rounds] = [options.attempts, options.users, options.rounds].map(Number) as [
-  number,
-  number,
-  number,
-]
+const defaults = { attempts: 1_000_000, users: 100_000, rounds: 20 }
+const { attempts, users, rounds } = benchOptions('dashboard', HELP, defaults, []).numbers
 const say = (text: string) => process.stderr.write(`${text}\n`)
 const ORGANIZATION = '01900000-0000-7000-8000-000000000001'
 const DAY_MS = 86_400_000

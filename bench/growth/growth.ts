@@ -6,7 +6,6 @@ import { benchOptions, runBench } from '../shared/options.js'
 import type { Spread } from '../shared/spread.js'
 import { measureKeys } from './keys.js'
 import { measureMemory } from './memory.js'
-import { growthPage } from './page.js'
 import { measureStored, measureTypings, VERIFIERS } from './stored.js'
 import type { Grown } from './verifies.js'
 
@@ -22,7 +21,6 @@ references and keys; and memory.
   --rounds N            rounds of each step; medians are taken (5)
   --calls N             sequential verifies in a round (100)
   --json FILE           also write the figures to a file
-  --html FILE           also write the plots, as SVG in one page that opens offline
 
 A seeded generator adds people and authentications. Verifies are measured over HTTP, on people who were enrolled through
 the service and are not in its cache, so that every table is read; the people of --typings are in the cache. References
@@ -39,7 +37,7 @@ await runBench('growth', async () => {
     rounds: 5,
     calls: 100,
   }
-  const { numbers: options, files } = benchOptions('growth', HELP, defaults, ['json', 'html'])
+  const { numbers: options, files } = benchOptions('growth', HELP, defaults)
   const facts = servingMachine()
   const say = (line: string) => process.stderr.write(`${line}\n`)
   say('references and keys ...')
@@ -50,7 +48,7 @@ await runBench('growth', async () => {
     // Measured first, while the stores are small: filling them takes long.
     const memory = await measureMemory(deployment, { people: options.remembered, first: VERIFIERS }, say)
     const typings = await measureTypings(deployment, { ...options, first: VERIFIERS + options.remembered }, say)
-    const stored = { ...(await measureStored(deployment, options, say)), 'typings of one person': typings }
+    const stored = await measureStored(deployment, options, say)
     process.stdout.write(
       `${table(
         ['keys', 'references', 'body bytes', 'scan µs', 'the attempt µs', 'low', 'high'],
@@ -63,7 +61,7 @@ await runBench('growth', async () => {
         ]),
       )}\n\n`,
     )
-    for (const [what, steps] of Object.entries(stored))
+    for (const [what, steps] of Object.entries({ ...stored, 'typings of one person': typings }))
       process.stdout.write(
         `${table([what, 'verify p50 ms', 'low', 'high', 'PostgreSQL µs', 'low', 'high'], steps.map(rowOf))}\n\n`,
       )
@@ -73,19 +71,8 @@ await runBench('growth', async () => {
         memory.map(({ people, rss_mib }) => [people.toLocaleString('en'), rss_mib?.toFixed(0) ?? '?']),
       )}\n\n`,
     )
-    const { people, authentications } = stored
-    const report = {
-      keys,
-      memory,
-      people,
-      authentications,
-      typings,
-      options,
-      machine: facts,
-      at: new Date().toISOString(),
-    }
+    const report = { keys, memory, ...stored, typings, options, machine: facts, at: new Date().toISOString() }
     if (files.json !== undefined) writeFileSync(files.json, `${JSON.stringify(report, null, 2)}\n`)
-    if (files.html !== undefined) writeFileSync(files.html, growthPage(report))
   } finally {
     await deployment.close()
   }

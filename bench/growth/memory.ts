@@ -5,7 +5,7 @@ import { residentBytes } from '../shared/machine.js'
 import { verifyMany } from './verifies.js'
 
 /** Memory of a process after a number of people signed in. */
-export interface Resident {
+interface Resident {
   readonly people: number
   /** Resident memory of the larger of two processes, right after the load; null on a system without /proc. */
   readonly rss_mib: number | null

@@ -25,7 +25,6 @@ export interface AskingNeeds {
   /** Share of members that set a security code when they enroll. */
   readonly codes: number
   /** Pause from an answer to the next pattern or code, ms: the time a person types. */
-  readonly thinkMs: number
   readonly seed: number
 }
 

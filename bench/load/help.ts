@@ -38,7 +38,6 @@ who signs in
   --enroll SHARE       arrivals of a new person, who enrolls (0.01)
   --codes SHARE        people with a security code, given if the answer to their typing is a challenge (0.25)
   --by-code SHARE      sign-ins in which a person with a code gives it at once, without typing (0.02)
-  --think TIME         pause between an answer and the next pattern, not part of latencies (0s)
   --name NAME          part of the userRefs, which are load-NAME-<number>; by default from the clock
   --keep               keep the people; otherwise they are deleted at the end
 

@@ -18,7 +18,6 @@ export interface Crew {
   /** Folder of the data set; null for synthetic people. */
   readonly data: string | null
   readonly codes: number
-  readonly thinkMs: number
 }
 
 /** One measurement at one rate, or with one closed loop. */

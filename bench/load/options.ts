@@ -30,7 +30,6 @@ export interface Options {
   readonly enroll: number
   readonly codes: number
   readonly byCode: number
-  readonly thinkMs: number
   readonly name: string
   readonly keep: boolean
   readonly json: string | null
@@ -68,7 +67,6 @@ const SPELLING = {
   enroll: text,
   codes: text,
   'by-code': text,
-  think: text,
   name: text,
   keep: { type: 'boolean' },
   json: text,
@@ -173,7 +171,7 @@ function ratesOf(given: Given, read: Readers['read']): readonly number[] | null 
   return ramp ?? (rate === null ? null : [rate])
 }
 
-function peopleOptions(given: Given, { read, whole, time, part }: Readers, now: number) {
+function peopleOptions(given: Given, { read, whole, part }: Readers, now: number) {
   return {
     people: whole('people', 100),
     seed: whole('seed', 1, 0),
@@ -187,7 +185,6 @@ function peopleOptions(given: Given, { read, whole, time, part }: Readers, now: 
     enroll: part('enroll', 0.01),
     codes: part('codes', 0.25),
     byCode: part('by-code', 0.02),
-    thinkMs: time('think', 0, 0),
     name: read(
       'name',
       (now % 36 ** 7).toString(36),

@@ -46,7 +46,6 @@ export async function run(needs: RunNeeds): Promise<Report> {
     run: createHash('sha256').update(options.name).digest().readUInt16BE() * 16_384,
     data: options.data,
     codes: options.codes,
-    thinkMs: options.thinkMs,
   })
   interrupt.addEventListener('abort', crew.stop)
   let there = options.people
@@ -159,7 +158,7 @@ async function oneStep(needs: RunNeeds, crew: Crew, rate: number | null) {
     impostors: options.impostors,
     byCode: options.byCode,
     enroll: options.enroll,
-    waitingMax: Math.ceil((2 * (rate ?? 0) * (options.timeoutMs + options.thinkMs)) / 1000 / options.workers) + 1000,
+    waitingMax: Math.ceil((2 * (rate ?? 0) * options.timeoutMs) / 1000 / options.workers) + 1000,
     seed: options.seed + 1,
   }
   let people: number

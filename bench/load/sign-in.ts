@@ -10,11 +10,6 @@ const RELOADS = 0.02
 /** Sound: a non-null object has string keys; its values stay unknown. */
 const object = (value: unknown): Json => (typeof value === 'object' && value !== null ? (value as Json) : {})
 
-/** A sign-in in progress; pauses are not part of its latency. */
-interface PausedVisit extends Visit {
-  readonly paused: { ms: number }
-}
-
 /** The person that types, and the method. */
 interface How {
   /** The impostor that types; null for the member. */
@@ -36,18 +31,16 @@ export class SignIns {
     const begun = await bootstrap(member, visit)
     if (begun === null) return
     if (random() < RELOADS) {
-      const again = await bootstrap(member, { ...visit, intended: performance.now() }, begun.session)
+      const again = await bootstrap(member, dueNow(visit), begun.session)
       if (again === null) return
     }
-    const paused = { ms: 0 }
-    const typing = await this.pause({ ...visit, paused })
-    if (!(await this.attempts(member, typing, begun.session, words(begun.json), how))) return
+    if (!(await this.attempts(member, dueNow(visit), begun.session, words(begun.json), how))) return
     count(visit, 'signins_completed')
-    if (visit.counted) this.needs.recorder.of('signin').latency.record(performance.now() - visit.intended - paused.ms)
+    if (visit.counted) this.needs.recorder.of('signin').latency.record(performance.now() - visit.intended)
   }
 
   /** True if the sign-in reached a verdict of any kind; an error ends it. */
-  private attempts(member: Member, visit: PausedVisit, session: string, suggested: readonly string[], how: How) {
+  private attempts(member: Member, visit: Visit, session: string, suggested: readonly string[], how: How) {
     if (how.thief !== null) return this.impostor(member, visit, session, suggested, how.thief)
     if (!how.givesCode || member.code === null) return this.genuine(member, visit, session, suggested)
     this.asking.count(visit, 'genuine_signins')
@@ -64,12 +57,7 @@ export class SignIns {
   }
 
   /** Types, and if the answer asks for more, types again or gives the code. */
-  private async genuine(
-    member: Member,
-    first: PausedVisit,
-    session: string,
-    suggested: readonly string[],
-  ): Promise<boolean> {
+  private async genuine(member: Member, first: Visit, session: string, suggested: readonly string[]): Promise<boolean> {
     const { count } = this.asking
     let [visit, typed] = [first, suggested]
     count(visit, 'genuine_signins')
@@ -83,10 +71,10 @@ export class SignIns {
       }
       const mode = verdict.next.mode
       if (member.code !== null && (verdict.recommendedAction === 'challenge' || mode === 'security_code'))
-        return this.byCode(member, await this.pause(visit), session, member.code)
+        return this.byCode(member, dueNow(visit), session, member.code)
       if (mode !== 'biometric') return true
       typed = verdict.words
-      visit = await this.pause(visit)
+      visit = dueNow(visit)
     }
     return true
   }
@@ -144,18 +132,10 @@ export class SignIns {
     else if (reason === 'fraud-detected') count(visit, 'genuine_called_replays')
     else count(visit, recommendedAction === 'challenge' ? 'genuine_challenged' : 'genuine_blocked')
   }
-
-  /** Waits for the time a person types. Returns the visit with its start moved by the pause. */
-  private async pause(visit: PausedVisit): Promise<PausedVisit> {
-    const { thinkMs } = this.needs
-    const intended = performance.now() + thinkMs
-    if (thinkMs > 0) {
-      await new Promise<void>((go) => setTimeout(go, thinkMs))
-      visit.paused.ms += thinkMs
-    }
-    return { ...visit, intended }
-  }
 }
+
+/** The visit, whose next request is due now. */
+const dueNow = (visit: Visit): Visit => ({ ...visit, intended: performance.now() })
 
 /** The next pattern that `who` types at the member's device. */
 const typedBy = (who: Member, { ip }: Member, typed: readonly string[]): string =>

@@ -5,7 +5,7 @@ import { REPLAY_MEMORY_DAYS, type ReplayMark } from '../../src/domain/replay.js'
 import type { AttemptRecord, AuthenticationStore, RecordOutcome } from '../../src/storage/authentication.js'
 import { toFactsText } from '../../src/storage/postgres/attempt/facts-codec.js'
 
-/** Two marks that share as many bands are alike, whoever typed them. */
+/** Two marks that share this many bands are alike. */
 const BANDS_SHARED = 2
 
 /** Writes an attempt in its own transaction: begin, four prepared statements one after the other, commit. */

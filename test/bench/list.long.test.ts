@@ -8,7 +8,7 @@ const bench = (...args: string[]) => promisify(execFile)(process.execPath, [file
 
 it('npm run bench lists the benches by the question that each answers, prints the help of each, and refuses others', async () => {
   const names = [...(await bench()).stdout.matchAll(/^ {2}(\S+) {2,}(.+\?)$/gm)].map(([, name = '']) => name)
-  expect(names).toEqual(expect.arrayContaining(['load', 'ratio', 'micro', 'accuracy']))
+  expect(names).toEqual(expect.arrayContaining(['load', 'ratio', 'accuracy']))
   for (const name of names) expect((await bench(name, '--help')).stdout, name).toContain(`npm run bench -- ${name}`)
   await expect(bench('score')).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining('"score"') })
 })
