@@ -106,7 +106,7 @@ const signIns = [
   [
     'Scoring',
     's',
-    'From a pattern to its score, waiting for a scoring thread included. If p99 grows and p50 does not, raise SCORING_WORKERS.',
+    'From a pattern to its score, waiting for a scoring thread included. If p99 grows and p50 does not, add machines, or lower PROCESSES: each process then has more scoring threads.',
     {},
     ...quantiles('keystride_scoring_duration_seconds'),
   ],

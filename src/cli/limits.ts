@@ -40,7 +40,7 @@ function rateOf({ rate: perSecond, burst: atOnce }: Options): KeyRate | null | u
 }
 
 function shown(keyRate: KeyRate | null): string {
-  if (keyRate === null) return "the deployment's default (KEY_RATE, KEY_BURST)"
+  if (keyRate === null) return "the deployment's default (KEY_RATE)"
   const { perSecond, burst: atOnce } = keyRate
   return perSecond === NO_RATE ? 'unlimited' : `${perSecond} requests a second for each key, ${atOnce} at once`
 }

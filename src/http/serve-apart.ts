@@ -27,7 +27,7 @@ export async function serveApart(probes: readonly Probe[], at: { host: string; p
     await once(server, 'listening')
   } catch {
     throw new ExpectedFault(
-      `METRICS_PORT: cannot listen on ${at.host}:${at.port}: another process has it, or METRICS_HOST is not an address of this machine`,
+      `METRICS_PORT: cannot listen on ${at.host}:${at.port}: another process has it, or HOST is not an address of this machine`,
     )
   }
   return {

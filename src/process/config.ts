@@ -57,176 +57,171 @@ const FULL_REF_PATTERNS_MAX = 16 - ADAPTIVE_MAX
 
 /** The environment variables of a process; the README's configuration table is generated from them. */
 const Environment = z.object({
-  PORT: port.default(8080).describe('port to serve on'),
-  HOST: z.string().min(1).default('127.0.0.1').describe('address to serve on'),
+  PORT: port.default(8080).describe('Port of the APIs.'),
+  HOST: z.string().min(1).default('127.0.0.1').describe('Address that the service listens on.'),
   PUBLIC_URL: z
     .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
     .optional()
-    .describe('where clients reach the service; builds absolute links; unset: http://localhost:PORT'),
+    .describe('URL at which clients reach the service, for absolute links. Unset, it is http://localhost:PORT.'),
   ROLES: listOf(ROLES)
     .optional()
     .describe(
-      'what this process serves, comma-separated: core, links, dashboard, jobs; sso needs SSO_FILE; unset: all but sso',
+      'What this process serves, comma-separated: core, links, dashboard, jobs, sso. The role sso needs SSO_FILE. Unset, it serves all but sso.',
     ),
   DATABASE_URL: databaseUrl
     .optional()
     .describe(
-      'PostgreSQL 14 or newer; a standby is another host:port after a comma; unset: an embedded PostgreSQL under KEYSTRIDE_DATA',
+      'PostgreSQL 14 or newer. A standby is another host:port after a comma. Unset, the service runs an embedded PostgreSQL under KEYSTRIDE_DATA.',
     ),
   DATABASE_URL_FILE: file.describe(
-    'file that holds DATABASE_URL, such as a mounted secret; read if DATABASE_URL is unset',
+    'File that holds DATABASE_URL, such as a mounted secret. It is read if DATABASE_URL is unset.',
   ),
   DATABASE_POOL: count(2, 200)
     .default(10)
     .describe(
-      'most connections of a process to PostgreSQL, one of them for health checks; a running export opens one more',
+      'Most connections of a process to PostgreSQL, one of them for health checks. A running export opens one more.',
     ),
   MIGRATE: z
     .enum(['on', 'off'])
     .default('on')
     .describe(
-      'whether the start migrates the database; off: the start stops at an older schema, and `keystride migrate` is a separate step',
-    ),
-  DATABASE_PREPARE: z
-    .enum(['auto', 'true', 'false'])
-    .default('auto')
-    .describe(
-      'whether statements stay prepared; auto: not through a pooler; true: for PgBouncer 1.21 or newer with prepared statements',
+      'Whether the start migrates the database. With off, a start at an older schema fails, and `keystride migrate` is a separate step.',
     ),
   REDIS_URL: z
     .string()
     .regex(/^rediss?:\/\//, 'must begin with redis:// or rediss://')
     .optional()
     .describe(
-      'Redis 7 or newer: one node, or a Redis Cluster as several nodes, comma-separated, or as one with ?cluster=true; unset: sessions live in PostgreSQL',
+      'Redis 7 or newer: one node, or a Redis Cluster as several nodes, comma-separated, or as one with ?cluster=true. Unset, sessions live in PostgreSQL.',
     ),
   KEYSTRIDE_DATA: z
     .string()
     .min(1)
     .default('.keystride')
-    .describe('folder of the embedded PostgreSQL, its encryption.key and demo.json'),
+    .describe('Folder of the embedded PostgreSQL, its encryption.key and demo.json.'),
   ENCRYPTION_KEY: encryptionKey
     .optional()
-    .describe("32 bytes in base64 that wrap the organizations' data keys; required with DATABASE_URL"),
-  ENCRYPTION_KEY_FILE: file.describe('file that holds ENCRYPTION_KEY; read if ENCRYPTION_KEY is unset'),
+    .describe("32 bytes in base64 that wrap the organizations' data keys. Required with DATABASE_URL."),
+  ENCRYPTION_KEY_FILE: file.describe('File that holds ENCRYPTION_KEY. It is read if ENCRYPTION_KEY is unset.'),
   ENCRYPTION_KEY_PREVIOUS: z
     .string()
     .transform((text) => text.split(',').map((part) => part.trim()))
     .pipe(z.array(encryptionKey))
     .optional()
-    .describe('previous keys that still open data keys during a rotation, comma-separated: see `keystride key rotate`'),
+    .describe('Previous keys that still open data keys during a rotation (`keystride key rotate`), comma-separated.'),
   REPLAY: z
     .enum(['reject', 'flag'])
     .default('reject')
-    .describe('whether a replayed typing pattern is rejected or only flagged'),
+    .describe('Whether a replayed typing pattern is rejected or only flagged.'),
   TOUCH_SCREENS: z
     .enum(['refuse', 'accept'])
     .default('refuse')
     .describe(
-      'whether patterns from phones and tablets are refused (422); the model was fitted on keyboards, and what it says of touch screens was never measured',
+      'Whether patterns from phones and tablets are refused (422). The model was fitted on keyboards; its accuracy on touch screens was not measured.',
     ),
   TARGET_REF_PATTERNS: count(3, 10)
     .default(DEFAULT_TARGETS.targetRefPatterns)
-    .describe('reference patterns that complete a profile, 3 to 10'),
+    .describe('Reference patterns that complete a profile, 3 to 10.'),
   FULL_REF_PATTERNS: count(3, FULL_REF_PATTERNS_MAX)
     .default(DEFAULT_TARGETS.fullRefPatterns)
-    .describe(
-      `reference patterns that fill a profile, up to ${FULL_REF_PATTERNS_MAX} and at least TARGET_REF_PATTERNS`,
-    ),
+    .describe(`Reference patterns that fill a profile, from TARGET_REF_PATTERNS to ${FULL_REF_PATTERNS_MAX}.`),
   ADAPTATION: z
     .enum(['on', 'off'])
     .default('on')
-    .describe('whether profiles learn from clean sign-ins; off also ignores learned references'),
+    .describe('Whether profiles learn from clean sign-ins. With off, learned references are ignored too.'),
   GEOIP_DB: file.describe(
-    'MMDB file with locations, of a type City or Enterprise such as GeoLite2-City; unset: location signals are null',
+    'MMDB file with locations, of a type City or Enterprise such as GeoLite2-City. Unset, location signals are null.',
   ),
   ASN_DB: file.describe(
-    'MMDB file with networks, of a type ASN such as GeoLite2-ASN; unset: the network operator is null',
+    'MMDB file with networks, of a type ASN such as GeoLite2-ASN. Unset, the network operator is null.',
   ),
   ANONYMIZERS: file.describe(
-    'file with address ranges of anonymizers, one per line; unset: the anonymizer signal is null',
+    'File with address ranges of anonymizers, one per line. Unset, the anonymizer signal is null.',
   ),
   CONTEXT_INDICATORS: listOf(CONTEXT_INDICATORS)
     .optional()
-    .describe(`context indicators that may count, comma-separated: ${CONTEXT_INDICATORS.join(', ')}`),
+    .describe(
+      `Context indicators that may count, comma-separated: ${CONTEXT_INDICATORS.join(', ')}. Unset, all may count.`,
+    ),
   ALERT_HOSTS: hosts
     .optional()
     .describe(
-      'hosts that alerts and the mails of single sign-on may be sent to, comma-separated: host names, *.domains, addresses, ranges; unset: none',
+      'Hosts that alerts and the mails of single sign-on may be sent to, comma-separated: host names, *.domains, addresses, ranges. Unset, nothing is sent.',
     ),
-  ALERT_CA: file.describe('PEM file of certificates that alert channels trust in addition to the well-known ones'),
-  SSO_FILE: file.describe('JSON file with the settings of single sign-on: see docs/sso.md'),
+  ALERT_CA: file.describe('PEM file of certificates that alert channels trust in addition to the well-known ones.'),
+  SSO_FILE: file.describe('JSON file with the settings of single sign-on (docs/sso.md).'),
   PROCESSES: count(1, PROCESSES_MAX)
     .optional()
-    .describe('processes that serve on one port; unset: one per core that the service may use, at most 64'),
+    .describe('Processes that serve on one port. Unset, one per core that the service may use, at most 64.'),
   SCORING: z
     .enum(['pool', 'inline'])
     .default('pool')
-    .describe('where patterns are scored; pool: on worker threads; inline: on the serving thread'),
-  SCORING_WORKERS: count(1, 64)
-    .optional()
-    .describe('scoring threads of a process; unset: its share of the cores minus one, at least one'),
-  REQUESTS_AT_ONCE: count(4, 10_000).default(64).describe('concurrent requests of a process; others wait, by priority'),
+    .describe(
+      "Where patterns are scored: on worker threads (pool) or on the serving thread (inline). A pool has a process's share of the cores minus one, at least one thread.",
+    ),
+  REQUESTS_AT_ONCE: count(4, 10_000)
+    .default(64)
+    .describe('Concurrent requests of a process. Others wait, by priority.'),
   QUEUE_MS: count(10, 60_000)
     .default(1000)
-    .describe(
-      'expected wait, in ms, above which a verify gets 503 at once; for other calls a part of it, see docs/operations.md',
-    ),
+    .describe('Expected wait, in ms, above which a verify gets 503 at once. Other calls get a part of it.'),
   STORE_PATIENCE: count(1, 10)
     .default(1)
     .describe(
-      'times the limits after which a call is refused because PostgreSQL or Redis is late; more for a machine that stands still now and then',
+      'Factor of the limits after which a call is refused because PostgreSQL or Redis is late. A machine that stands still now and then needs more.',
     ),
   KEY_RATE: count(0, 1_000_000)
     .default(NO_RATE)
     .describe(
-      'requests a second of one API key over all processes (without Redis: of each machine), the rest get 429; 0: no limit',
+      'Requests a second of one API key over all processes, or without Redis of each machine. Two seconds of it may come at once; the rest get 429. 0 sets no limit.',
     ),
-  KEY_BURST: count(1, 1_000_000)
-    .optional()
-    .describe('burst of one API key, in requests; unset: two seconds of KEY_RATE'),
   PROFILE_CACHE_MB: count(1, 65_536)
     .default(12)
     .describe(
-      'cache of each process for profiles that sign in again, in MB; 100 MB hold about 4,000 people with 48 known patterns each',
+      'Cache of each process for profiles that sign in again, in MB. 100 MB hold about 4,000 people with 48 known patterns each.',
     ),
   STOP_LEAD_S: count(0, 60)
     .default(0)
     .describe(
-      'seconds that a stopping process still serves while /readyz answers 503, so that a load balancer can switch first',
+      'Seconds that a stopping process still serves while /readyz answers 503, so that a load balancer can switch first.',
     ),
   READY_NEEDS_STORES: z
     .enum(['on', 'off'])
     .default('off')
     .describe(
-      'whether /readyz answers 503 while PostgreSQL or Redis is unreachable; off: clients get the 503 of the API',
+      'Whether /readyz answers 503 while PostgreSQL or Redis is unreachable. With off, clients get the 503 of the API.',
     ),
   DEMO: z
     .enum(['on', 'off', 'month'])
     .default('off')
     .describe(
-      'on: the console offers to fill the organization with made-up people, as it always does with the embedded PostgreSQL; month: also fills the new demo organization of the embedded PostgreSQL at the first start, as npm start does',
+      'With on, the console offers to fill the organization with made-up people, as it always does with the embedded PostgreSQL. With month, the first start also fills the new demo organization of the embedded PostgreSQL, as npm start does.',
     ),
   METRICS_PORT: count(1, 65_535)
     .optional()
-    .describe('separate port for /metrics and the probes; unset: /metrics is served on PORT'),
-  METRICS_HOST: z.string().min(1).optional().describe('address of METRICS_PORT; unset: HOST'),
+    .describe('Separate port for /metrics and the probes. Unset, /metrics is served on PORT.'),
   TRACES_ENDPOINT: z
     .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
     .optional()
-    .describe('OTLP/HTTP collector that gets OpenTelemetry traces, such as http://localhost:4318; unset: no traces'),
+    .describe(
+      'OTLP/HTTP collector that gets OpenTelemetry traces, such as http://localhost:4318. Unset, there are no traces.',
+    ),
   TRACES_RATIO: z.coerce
     .number()
     .min(0)
     .max(1)
     .default(1)
-    .describe("share of the requests that are traced, 0 to 1; a caller's own trace keeps its caller's decision"),
-  LOG_LEVEL: z.enum(LOG_LEVELS).default('info').describe('lowest level to log'),
-  LOG_FORMAT: z.enum(LOG_FORMATS).default('auto').describe('json, text, or auto: text on a terminal, JSON elsewhere'),
+    .describe(
+      "Share of the requests that are traced, 0 to 1. A request with a trace of its caller follows the caller's decision.",
+    ),
+  LOG_LEVEL: z.enum(LOG_LEVELS).default('info').describe('Lowest level to log.'),
+  LOG_FORMAT: z.enum(LOG_FORMATS).default('auto').describe('json, text, or auto: text on a terminal, JSON elsewhere.'),
   HTTP_SERVER: z
     .enum(HTTP_SERVERS)
     .default('auto')
-    .describe('uws: uWebSockets.js; node: the slower server of Node.js; auto: uws where its binary loads, else node'),
+    .describe(
+      'HTTP server: uWebSockets.js (uws), the slower one of Node.js (node), or uws where its binary loads, else node (auto).',
+    ),
 })
 
 export interface Config {
@@ -237,7 +232,7 @@ export interface Config {
   readonly databaseUrl: string | null
   readonly databasePool: number
   readonly migrate: boolean
-  /** Null means true unless a pooler is found. */
+  /** Whether statements stay prepared, as `?prepare=` of DATABASE_URL says; null: unless a pooler is found. */
   readonly databasePrepare: boolean | null
   readonly redisUrl: string | null
   /** Settings of single sign-on; null: none. */
@@ -260,7 +255,6 @@ export interface Config {
   readonly contextIndicators: readonly ContextIndicator[]
   readonly alertHosts: HostList
   readonly alertCaFile: string | null
-  readonly scoringWorkers: number | null
   readonly requestsAtOnce: number
   readonly queueMs: number
   readonly storePatience: number
@@ -314,9 +308,6 @@ function conflictsOf(given: Readonly<Record<string, string | undefined>>, settin
   if (settings !== null && settings.FULL_REF_PATTERNS < settings.TARGET_REF_PATTERNS) {
     problems.push('FULL_REF_PATTERNS: must be TARGET_REF_PATTERNS or more')
   }
-  if (given.METRICS_HOST !== undefined && given.METRICS_PORT === undefined) {
-    problems.push('METRICS_HOST: must be set together with METRICS_PORT')
-  }
   if (settings?.ROLES?.includes('sso') === true && settings.SSO_FILE === undefined) {
     problems.push('SSO_FILE: required with the role sso')
   }
@@ -336,7 +327,7 @@ function configOf(settings: Settings): Config {
     databaseUrl: settings.DATABASE_URL ?? null,
     databasePool: settings.DATABASE_POOL,
     migrate: settings.MIGRATE === 'on',
-    databasePrepare: settings.DATABASE_PREPARE === 'auto' ? null : settings.DATABASE_PREPARE === 'true',
+    databasePrepare: prepareOf(settings.DATABASE_URL),
     redisUrl: settings.REDIS_URL ?? null,
     dataFolder: settings.KEYSTRIDE_DATA,
     encryptionKey: settings.ENCRYPTION_KEY === undefined ? null : Buffer.from(settings.ENCRYPTION_KEY, 'base64'),
@@ -355,20 +346,16 @@ function configOf(settings: Settings): Config {
     contextIndicators: settings.CONTEXT_INDICATORS ?? CONTEXT_INDICATORS,
     alertHosts: settings.ALERT_HOSTS ?? { names: new Set(), domains: [], ranges: [] },
     alertCaFile: settings.ALERT_CA ?? null,
-    scoringWorkers: settings.SCORING_WORKERS ?? null,
     requestsAtOnce: settings.REQUESTS_AT_ONCE,
     queueMs: settings.QUEUE_MS,
     storePatience: settings.STORE_PATIENCE,
-    keyRate: { perSecond: settings.KEY_RATE, burst: settings.KEY_BURST ?? burstOf(settings.KEY_RATE) },
+    keyRate: { perSecond: settings.KEY_RATE, burst: burstOf(settings.KEY_RATE) },
     profileCacheBytes: settings.PROFILE_CACHE_MB * 1024 * 1024,
     stopLeadMs: settings.STOP_LEAD_S * 1000,
     readyNeedsStores: settings.READY_NEEDS_STORES === 'on',
     demo: settings.DEMO !== 'off',
     demoMonth: settings.DEMO === 'month',
-    metricsAt:
-      settings.METRICS_PORT === undefined
-        ? null
-        : { host: settings.METRICS_HOST ?? settings.HOST, port: settings.METRICS_PORT },
+    metricsAt: settings.METRICS_PORT === undefined ? null : { host: settings.HOST, port: settings.METRICS_PORT },
     traces:
       settings.TRACES_ENDPOINT === undefined
         ? null
@@ -377,6 +364,11 @@ function configOf(settings: Settings): Config {
     logFormat: settings.LOG_FORMAT,
     httpServer: settings.HTTP_SERVER,
   }
+}
+
+function prepareOf(databaseUrl = ''): boolean | null {
+  const [, prepare] = /[?&]prepare=(true|false)(?:&|$)/.exec(databaseUrl) ?? []
+  return prepare === undefined ? null : prepare === 'true'
 }
 
 /** Variables that a file may contain instead, because other users can read an environment more easily than a file. */

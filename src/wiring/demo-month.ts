@@ -122,7 +122,7 @@ export function beginDemoMonth(
   const stopped = new AbortController()
   const fill = async () => {
     const demo = (await stores.organizations.list()).find(({ name }) => name === DEMO_ORGANIZATION)
-    const scores = scoring ?? (await startScoring({ ...config, scoringWorkers: 1 }, log))
+    const scores = scoring ?? (await startScoring(config, log, 1))
     try {
       const began = performance.now()
       if (demo !== undefined)

@@ -8,18 +8,21 @@ import type { Scoring } from '../scoring/scoring.js'
 import { withoutTouchScreens } from '../scoring/touch-screens.js'
 
 /** Starts scoring with the shipped kernel and model. Rejects if they do not load, so that the start fails and not an attempt. */
-export async function startScoring(config: Config, log: Logger): Promise<Scoring> {
-  const scoring = await start(config, log)
+export async function startScoring(config: Config, log: Logger, workers = workersOf(config)): Promise<Scoring> {
+  const scoring = await start(config, log, workers)
   return config.touchScreens === 'refuse' ? withoutTouchScreens(scoring) : scoring
 }
 
-async function start(config: Config, log: Logger): Promise<Scoring> {
+/** A process's share of the cores without its main thread, at least one. */
+const workersOf = ({ processes }: Config): number => Math.max(1, Math.floor(availableParallelism() / processes) - 1)
+
+async function start(config: Config, log: Logger, workers: number): Promise<Scoring> {
   if (config.scoring === 'inline') return createInlineScoring({ wasmFile: wasmFile(), modelFile: modelFile() })
   const scoring = createScoringPool({
     workerFile: workerFile(),
     wasmFile: wasmFile(),
     modelFile: modelFile(),
-    workers: config.scoringWorkers ?? Math.max(1, Math.floor(availableParallelism() / config.processes) - 1),
+    workers,
     log: (message) => log.warn(message),
   })
   try {

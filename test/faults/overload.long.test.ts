@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { request } from '../../bench/shared/drive.js'
+import { keystrideHere } from '../harness/command.js'
 import { deployment } from '../harness/deployment.js'
 import { countBy, metric } from '../harness/fault.js'
 import { figure } from '../harness/figure.js'
@@ -84,7 +85,7 @@ describe('the rate of a key', () => {
   /** Sends requests over connections to all services until each is refused. Returns the number of admitted ones. */
   async function spent(env: Record<string, string>, apikey: string, processes: number): Promise<number> {
     const services = await Promise.all(
-      Array.from({ length: processes }, () => startProcess({ ...env, KEY_RATE: '1', KEY_BURST: String(BURST) })),
+      Array.from({ length: processes }, () => startProcess(env)),
     )
     const connections = await Promise.all(
       Array.from({ length: CONNECTIONS }, (_, n) =>
@@ -118,7 +119,8 @@ describe('the rate of a key', () => {
   ])('holds over $name', async ({ more, processes, skip }) => {
     if (skip) return
     const fresh = await freshDatabase()
-    const { env, apikey } = await deployment(fresh.url)
+    const { env, apikey, organizationId } = await deployment(fresh.url)
+    await keystrideHere(env)('organization', 'limits', organizationId, '--rate', '1', '--burst', String(BURST))
     const admitted = await spent({ ...env, ...more }, apikey, processes)
     // Two processes that counted alone would admit twice the burst.
     expect(admitted).toBeGreaterThanOrEqual(BURST)

@@ -22,7 +22,7 @@ let shared: ReturnType<typeof open> | undefined
 async function open() {
   const { url } = await sharedDatabase()
   const key = Buffer.alloc(32, 7).toString('base64')
-  const config = readConfig({ DATABASE_URL: url, ENCRYPTION_KEY: key, SCORING_WORKERS: '1', STORE_PATIENCE: '10' })
+  const config = readConfig({ DATABASE_URL: url, ENCRYPTION_KEY: key, STORE_PATIENCE: '10' })
   const log = jsonLog('error')
   return { stores: await openStores(config, log, { redis: false }), scoring: await startScoring(config, log) }
 }

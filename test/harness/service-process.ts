@@ -32,7 +32,6 @@ export async function startProcess(env: Record<string, string>, root = checkout)
       PORT: port,
       LOG_LEVEL: 'warn',
       LOG_FORMAT: 'text',
-      SCORING_WORKERS: '1',
       PROCESSES: '1',
       // A long queue, so that a loaded machine sheds no request; tests of shedding set their own.
       QUEUE_MS: '20000',

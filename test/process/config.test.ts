@@ -101,9 +101,7 @@ describe('the configuration', () => {
   it('serves metrics with the APIs, or on a separate port that must differ', () => {
     expect(readConfig({})).toMatchObject({ metricsAt: null, readyNeedsStores: false })
     expect(readConfig({ HOST: '::1', METRICS_PORT: '9100' }).metricsAt).toEqual({ host: '::1', port: 9100 })
-    expect(readConfig({ METRICS_HOST: '10.0.0.1', METRICS_PORT: '9100' }).metricsAt?.host).toBe('10.0.0.1')
     expect(problemsOf({ METRICS_PORT: '8080' })).toEqual(['METRICS_PORT: must be another port than PORT'])
-    expect(problemsOf({ METRICS_HOST: '::1' })).toEqual(['METRICS_HOST: must be set together with METRICS_PORT'])
   })
 
   it('names variables that look like its settings and are none', () => {

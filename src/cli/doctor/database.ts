@@ -133,7 +133,7 @@ export function checkPooler(pooler: boolean, { databasePrepare }: Config): Findi
   if (!pooler) return database.ok('No pooler is between this machine and the server.')
   return databasePrepare === true
     ? database.note(
-        'A pooler is between this machine and the server, and DATABASE_PREPARE=true keeps statements prepared.',
+        'A pooler is between this machine and the server, and prepare=true in DATABASE_URL keeps statements prepared.',
         'Keep it only with PgBouncer 1.21 or newer and max_prepared_statements above 0.',
       )
     : database.ok('A pooler is between this machine and the server, and statements do not stay prepared.')
