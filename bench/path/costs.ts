@@ -1,6 +1,7 @@
 import { Redis } from 'ioredis'
 import postgres from 'postgres'
 import { CapacityCosts, type Range, type RequestCost } from '../../src/capacity/costs.js'
+import { PATH_VERSION } from '../../src/flows/attempt/path-version.js'
 import { PERSON_BYTES, PERSON_TEXT_BYTES } from '../../src/flows/attempt/person-cache.js'
 import type { Generators } from '../ratio/generators.js'
 import { enroll, userRef } from '../ratio/people.js'
@@ -265,6 +266,7 @@ export function costTable(
   return CapacityCosts.parse({
     schema: 'keystride-costs/1',
     measured_at: new Date().toISOString().slice(0, 10),
+    path_version: PATH_VERSION,
     machine: `${cores} x ${cpu}, Node ${node}, ${http_server}`,
     scoring: 'inline',
     presses,

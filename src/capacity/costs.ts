@@ -23,6 +23,7 @@ const bytes = z.number().min(0)
 export const CapacityCosts = z.object({
   schema: z.literal('keystride-costs/1'),
   measured_at: z.iso.date(),
+  path_version: z.int().min(0).default(0).describe('`PATH_VERSION` of the measured code; 0 before it was recorded'),
   machine: z.string().min(1),
   scoring: z.enum(['inline', 'pool']),
   presses: z.int().min(1).describe('key presses of the verified patterns'),

@@ -4,6 +4,7 @@ import { check, sentenceOf } from '../base/validation.js'
 import { type CapacityPlan, planCapacity } from '../capacity/capacity.js'
 import { CapacityCosts, type Range } from '../capacity/costs.js'
 import type { CapacityTarget } from '../capacity/sizes.js'
+import { PATH_VERSION } from '../flows/attempt/path-version.js'
 import { costsFile } from '../scoring/artifacts.js'
 import { print } from './administer.js'
 import { table } from './table.js'
@@ -103,6 +104,8 @@ function costsFrom(file: string): CapacityCosts {
   throw new Error(`--costs ${file}: ${sentenceOf(parsed.problems, 'the table of costs')}`)
 }
 
+const OUTDATED = 'The service has changed since then: measure again by npm run bench -- path --costs FILE.'
+
 function report({ lines, limits, advice, configuration }: CapacityPlan, costs: CapacityCosts): string {
   const sizes = lines.map(({ name, unit, value, because }) => [
     name,
@@ -114,6 +117,7 @@ function report({ lines, limits, advice, configuration }: CapacityPlan, costs: C
   const breaks = limits.map(({ part, signInsPerS, because }) => [part, `${digits(signInsPerS)}/s`, because])
   return [
     `Costs of ${costs.measured_at}, measured on ${costs.machine}, ${costs.presses} key presses, scoring ${costs.scoring}.`,
+    ...(costs.path_version < PATH_VERSION ? [OUTDATED] : []),
     '',
     table(['what', 'plan', 'low to high', 'unit', 'because'], sizes),
     '',

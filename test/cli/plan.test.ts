@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { PATH_VERSION } from '../../src/flows/attempt/path-version.js'
 import { costsFile } from '../../src/scoring/artifacts.js'
 import { keystrideHere } from '../harness/command.js'
 
@@ -22,6 +23,14 @@ describe('keystride plan', () => {
     expect(stdout).toContain(`Costs of ${costs.measured_at}, measured on ${costs.machine}`)
     expect(stdout).toMatch(/^peak +24 .*20 x 1.2 \^ 1 years$/m)
     expect(stdout).toContain('Breaks first: ')
+  })
+
+  it('has shipped costs of the present path, and says that older ones must be measured again', async () => {
+    const ago = (path_version: number) => report('older.json', { ...costs, path_version })
+    const older = await plan('--people', '1000', '--peak', '2', '--costs', ago(PATH_VERSION - 1))
+    expect(older.stdout).toContain('measure again')
+    expect((await plan('--people', '1000', '--peak', '2')).stdout).not.toContain('measure again')
+    expect(costs.path_version).toBe(PATH_VERSION)
   })
 
   it('reads the costs from a report of the bench, and prints JSON', async () => {

@@ -84,9 +84,7 @@ describe('the rate of a key', () => {
 
   /** Sends requests over connections to all services until each is refused. Returns the number of admitted ones. */
   async function spent(env: Record<string, string>, apikey: string, processes: number): Promise<number> {
-    const services = await Promise.all(
-      Array.from({ length: processes }, () => startProcess(env)),
-    )
+    const services = await Promise.all(Array.from({ length: processes }, () => startProcess(env)))
     const connections = await Promise.all(
       Array.from({ length: CONNECTIONS }, (_, n) =>
         keepAlive(Number(new URL(services[n % processes]?.core ?? '').port)),
