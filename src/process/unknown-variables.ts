@@ -8,18 +8,21 @@ const INTERNAL = [
   'KEYSTRIDE_DATA_SETS',
   'KEYSTRIDE_SCREENSHOTS',
 ]
+/** Former settings, which would otherwise be ignored or taken for a misspelt one. */
+const REMOVED = ['DATABASE_PREPARE', 'KEY_BURST', 'METRICS_HOST', 'SCORING_WORKERS']
 /** Set by Kubernetes in every container for a service that is named keystride. */
 const KUBERNETES = /^KEYSTRIDE_(SERVICE_(HOST|PORT)|PORT)(_|$)/
 
 /**
- * One sentence for each variable that looks like a setting of the service but is not: every unknown `KEYSTRIDE_*`, and
- * misspelt names. Their values are not read.
+ * One sentence for each variable that looks like a setting of the service but is not: every unknown `KEYSTRIDE_*`, former
+ * settings, and misspelt names. Their values are not read.
  */
 export function unknownVariables(env: NodeJS.ProcessEnv): string[] {
   const known = [...configTable().map(({ name }) => name), ...SECRETS.map((name) => `${name}_FILE`)]
   return Object.keys(env)
     .filter((name) => !known.includes(name) && !INTERNAL.includes(name) && !KUBERNETES.test(name))
     .flatMap((name) => {
+      if (REMOVED.includes(name)) return [`${name} is not a setting of Keystride`]
       const near = known
         .map((one) => ({ one, distance: editDistance(name.toUpperCase(), one) }))
         .filter(({ one, distance }) => distance <= allowed(one))

@@ -78,6 +78,12 @@ describe('the configuration', () => {
       expect(of(`postgres://${servers}/name`)).toHaveLength(1)
   })
 
+  it('keeps statements prepared as the database URL says, and otherwise by whether a pooler is found', () => {
+    const of = (search: string) =>
+      readConfig({ DATABASE_URL: `postgres://one,two/keystride${search}`, ENCRYPTION_KEY: KEY }).databasePrepare
+    expect(['', '?prepare=true', '?sslmode=require&prepare=false'].map(of)).toEqual([null, true, false])
+  })
+
   it('takes previous encryption keys in addition to the present one, each of 32 bytes', () => {
     const both = readConfig({ ENCRYPTION_KEY: KEY, ENCRYPTION_KEY_PREVIOUS: `${KEY}, ${KEY}` })
     expect(both.encryptionKeysPrevious.map((key) => key.length)).toEqual([32, 32])
@@ -105,12 +111,13 @@ describe('the configuration', () => {
   })
 
   it('names variables that look like its settings and are none', () => {
-    const names = ['DATABSE_URL', 'redis_url', 'ENCRYPTION_KEY_FILES', 'KEYSTRIDE_FOO']
+    const names = ['DATABSE_URL', 'redis_url', 'ENCRYPTION_KEY_FILES', 'KEYSTRIDE_FOO', 'METRICS_HOST']
     const env = Object.fromEntries(names.map((name) => [name, 'secret']))
     expect(unknownVariables(env)).toEqual([
       'DATABSE_URL is not a setting of Keystride: did you mean DATABASE_URL?',
       'ENCRYPTION_KEY_FILES is not a setting of Keystride: did you mean ENCRYPTION_KEY_FILE?',
       'KEYSTRIDE_FOO is not a setting of Keystride',
+      'METRICS_HOST is not a setting of Keystride',
       'redis_url is not a setting of Keystride: did you mean REDIS_URL?',
     ])
     const known = [...configTable().map(({ name }) => name), 'DATABASE_URL_FILE', 'ENCRYPTION_KEY_FILE']
