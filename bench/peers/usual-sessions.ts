@@ -1,8 +1,11 @@
 import type { Redis } from 'ioredis'
-import type { SessionStore } from '../../src/storage/session.js'
+import type { SessionStore, SessionWords } from '../../src/storage/session.js'
 
 /** The session operations of a verify. */
-export type UsualSessions = Pick<SessionStore, 'mint' | 'find' | 'reserve' | 'release' | 'markTypingFailed'>
+export type UsualSessions = Pick<
+  SessionStore,
+  'mint' | 'find' | 'reserve' | 'release' | 'changeWords' | 'markTypingFailed'
+>
 
 const ATTEMPTS_KEPT_S = 900
 const FIELD = { biometric: 'typed', security_code: 'coded' } as const
@@ -17,10 +20,16 @@ export function usualSessions(redis: Redis): UsualSessions {
     return nth
   }
   async function find(key: string, userRef: string) {
-    const [memberRef, typed, coded, failed] = await redis.hmget(key, 'member', 'typed', 'coded', 'failed')
+    const [memberRef, typed, coded, failed, text] = await redis.hmget(key, 'member', 'typed', 'coded', 'failed', 'words')
     if (memberRef === null || memberRef === undefined) return null
     const used = { biometric: Number(typed), security_code: Number(coded), typingFailed: failed === '1' }
-    return { userRef, memberRef, used, memberVersion: null, reportedAction: null, words: null }
+    // Sound: `keepWords` writes it.
+    const words = text === null || text === undefined ? null : (JSON.parse(text) as SessionWords)
+    return { userRef, memberRef, used, memberVersion: null, reportedAction: null, words }
+  }
+  async function keepWords(key: string, words: SessionWords): Promise<SessionWords> {
+    await redis.hset(key, 'words', JSON.stringify(words))
+    return words
   }
   return {
     async mint(organizationId, { userRef, memberRef, sha256, lifetimeMs }) {
@@ -36,7 +45,11 @@ export function usualSessions(redis: Redis): UsualSessions {
       const n = await redis.hincrby(key, FIELD[kind], 1)
       if (n <= budget) {
         const nth = await countAttempt(organizationId, userRef)
-        return { outcome: 'reserved', session: { ...session, used: { ...session.used, [kind]: n } }, nth }
+        const words =
+          session.words === null || kind !== 'biometric'
+            ? session.words
+            : await keepWords(key, { ...session.words, used: session.words.used + 1 })
+        return { outcome: 'reserved', session: { ...session, words, used: { ...session.used, [kind]: n } }, nth }
       }
       await redis.hincrby(key, FIELD[kind], -1)
       return { outcome: 'exhausted', session }
@@ -44,6 +57,10 @@ export function usualSessions(redis: Redis): UsualSessions {
     async release(organizationId, userRef, sha256, kind) {
       await redis.hincrby(keyOf(organizationId, userRef, sha256), FIELD[kind], -1)
     },
+    changeWords: async (organizationId, userRef, sha256, { to }) => ({
+      changed: true,
+      words: await keepWords(keyOf(organizationId, userRef, sha256), to),
+    }),
     async markTypingFailed(organizationId, userRef, sha256) {
       await redis.hset(keyOf(organizationId, userRef, sha256), 'failed', '1')
     },
