@@ -46,7 +46,7 @@ const ROUNDS_MAX = 50
  * neither compared nor counted. Our choice: a security code does not authenticate the session for enrollment, so a complete
  * profile takes no further references after it.
  *
- * Types from the request body to the row: `AttemptInput` (bytes or code), `AttemptCall`, `AttemptContext`, `PatternReading`,
+ * Types from the request body to the row: `AttemptInput` (bytes or code), `AttemptCall`, `Reserved`, `PatternReading`,
  * `Comparison`, `Circumstances`, `ContextJudgement`, `Verdict`, `AttemptRecord`, the parameters of one SQL statement.
  */
 export function createVerify(needs: Needs): VerifyFlow {
