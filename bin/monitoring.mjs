@@ -15,15 +15,19 @@ const PAGE = 'docs/monitoring.md'
 const pathOf = (file) => fileURLToPath(new URL(`../${file}`, import.meta.url))
 const read = (file) => readFileSync(pathOf(file), 'utf8')
 
+/** The alerts by section of the runbook; those that page a person are bold. */
 function alertTable() {
   const { groups } = parse(read('deploy/prometheus/keystride.rules.yml'))
-  const rows = groups
-    .flatMap(({ rules }) => rules.filter(({ alert }) => alert !== undefined))
-    .map(({ alert, for: wait, labels, annotations: { summary, description, runbook } }) => {
-      const anchor = runbook.replace(/^docs\//, '')
-      return `| \`${alert}\` | ${labels.severity} | ${summary} | ${wait ?? ''} | ${description} | [${anchor.replace(/.*#/, '').replaceAll('-', ' ')}](${anchor}) |`
-    })
-  return ['| alert | severity | when | for | what to do | more |', '|---|---|---|---|---|---|', ...rows].join('\n')
+  const sections = new Map()
+  for (const { alert, labels, annotations } of groups.flatMap(({ rules }) => rules)) {
+    if (alert === undefined) continue
+    const link = annotations.runbook.replace(/^docs\//, '')
+    const name = labels.severity === 'page' ? `**${alert}**` : alert
+    sections.set(link, [...(sections.get(link) ?? []), name])
+  }
+  const titled = (link) => `[${link.replace(/.*#/, '').replaceAll('-', ' ')}](${link})`
+  const rows = [...sections].map(([link, names]) => `| ${titled(link)} | ${names.join(', ')} |`)
+  return ['| runbook | alerts |', '|---|---|', ...rows].join('\n')
 }
 
 function page() {

@@ -16,16 +16,16 @@ export function backupScripts(): { readonly dump: string; readonly verify: strin
   return { dump, verify, restore }
 }
 
-/** The commands of docs/administration.md that rotate the encryption key with `ENCRYPTION_KEY`. */
+/** The commands of docs/operations.md that rotate the encryption key with `ENCRYPTION_KEY`. */
 export function rotationCommands(): { readonly create: string; readonly rotate: string; readonly status: string } {
   const section =
     /## Rotate the encryption key\n[\s\S]*?With `ENCRYPTION_KEY`:\n([\s\S]*?)(?=\n## |$)/.exec(
-      read('administration.md'),
+      read('operations.md'),
     )?.[1] ?? ''
   const [create, rotate, status] = [...section.matchAll(/`((?:openssl|npx keystride) [^`]+)`/g)].map(([, found = '']) =>
     found.replace(/^npx /, ''),
   )
   if (create === undefined || rotate === undefined || status === undefined)
-    throw new Error('docs/administration.md: wanted three commands under "Rotate the encryption key"')
+    throw new Error('docs/operations.md: wanted three commands under "Rotate the encryption key"')
   return { create, rotate, status }
 }

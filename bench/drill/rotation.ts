@@ -4,7 +4,7 @@ import { signIn } from './people.js'
 import type { Stage } from './stage.js'
 import { type RunStep, runDrill } from './steps.js'
 
-const HELP = `Rehearses a rotation of ENCRYPTION_KEY as docs/administration.md describes it.
+const HELP = `Rehearses a rotation of ENCRYPTION_KEY as docs/operations.md describes it.
 
   npm run drill -- rotation [options]
 

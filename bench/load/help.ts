@@ -52,5 +52,5 @@ what comes out
 
 exit status: 0 done, 1 a threshold failed, 2 the test could not be run, 3 inconclusive (the load generator was strained),
 130 stopped with Ctrl-C or SIGTERM (the report so far is written; repeat it to stop at once). Meaning of the figures:
-docs/load-testing.md
+docs/scaling.md
 `

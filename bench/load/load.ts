@@ -11,7 +11,7 @@ import { CannotTest, lookAt } from './target.js'
 import { mainStep, strained, textReport } from './text-report.js'
 import { judged } from './thresholds.js'
 
-// `npm run bench -- load`: see load/help.ts; docs/load-testing.md explains the figures.
+// `npm run bench -- load`: see load/help.ts; docs/scaling.md explains the figures.
 
 const FAILED = 1
 const NOT_RUN = 2

@@ -60,7 +60,7 @@ const now = [
   [
     'Alerts that fire',
     'short',
-    'Alerts of keystride.rules.yml. docs/monitoring.md says what to do about each.',
+    'Alerts of keystride.rules.yml. The description of each says what to do.',
     { stat: true, crit: 1 },
     ['count(ALERTS{job=~"$job", alertname=~"Keystride.*", alertstate="firing"}) or vector(0)', ''],
   ],
@@ -99,7 +99,7 @@ const signIns = [
   [
     'Confidence, median and tenths',
     'percentunit',
-    'If the median sinks by 0.15 for a day, see KeystrideConfidenceDrop in docs/monitoring.md.',
+    'If the median sinks by 0.15 for a day, see KeystrideConfidenceDrop in keystride.rules.yml.',
     {},
     ...[0.1, 0.5, 0.9].map((q) => [quantile(q, 'keystride_attempt_confidence'), `p${100 * q}`]),
   ],

@@ -108,8 +108,8 @@ describe('/metrics', () => {
     expect((await scrape()).toLowerCase()).not.toContain(strange)
   })
 
-  it('has the metrics that docs/operations.md lists', async () => {
-    const page = readFileSync(fileURLToPath(new URL('../../docs/operations.md', import.meta.url)), 'utf8')
+  it('has the metrics that docs/monitoring.md lists', async () => {
+    const page = readFileSync(fileURLToPath(new URL('../../docs/monitoring.md', import.meta.url)), 'utf8')
     const rows = page.split('\n').filter((line) => line.startsWith('| `keystride_'))
     const listed = rows.flatMap((row) => row.split('|')[1]?.match(/keystride_\w+/g) ?? [])
     const served = [...(await scrape()).matchAll(/^# TYPE (keystride_\w+)/gm)].map(([, name]) => name)

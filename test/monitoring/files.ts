@@ -31,9 +31,9 @@ interface Rules {
 
 export const rules = (): Rules => parse(read('deploy/prometheus/keystride.rules.yml'))
 
-/** The metrics that docs/operations.md lists, which are those that /metrics serves (test/api/product-metrics.test.ts). */
+/** The metrics that docs/monitoring.md lists, which are those that /metrics serves (test/api/product-metrics.test.ts). */
 export const servedMetrics = (): string[] =>
-  read('docs/operations.md')
+  read('docs/monitoring.md')
     .split('\n')
     .filter((line) => line.startsWith('| `keystride_'))
     .flatMap((row) => row.split('|')[1]?.match(/keystride_\w+/g) ?? [])

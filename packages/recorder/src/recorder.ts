@@ -82,7 +82,7 @@ const CAPTURE_MAX_MS = 600_000
 const HOLD_MAX_MS = 5_000
 const OVERLAP_MAX_MS = 2_000
 const FLIGHT_MAX_MS = 10_000
-/** A tick of 16.67 ms still distinguishes people, one of 100 ms hardly does (docs/recorder.md). */
+/** A tick of 16.67 ms still distinguishes people, one of 100 ms hardly does (docs/integrate.md). */
 const TICK_MAX_MS = 25
 /** Four kept presses to one lost: a few lost releases do not matter. No measurement behind it. */
 const KEPT_PER_LOST = 4

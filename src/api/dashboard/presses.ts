@@ -69,7 +69,7 @@ export const authenticationPresses = dashboardRoute({
   summary: 'Each key press of one authentication next to the references, and how much it spoke for the person',
   description:
     'Contains the person’s typing and, outside sensitive mode, the pressed keys: restrict it to people who have to ' +
-    'account for a decision about that person. The weights do not add up to the confidence: see `docs/trace.md`. 404 with the reason for a ' +
+    'account for a decision about that person. The weights do not add up to the confidence: see `docs/integrate.md`. 404 with the reason for a ' +
     'security code, and after one of the patterns was deleted.',
   params: z.object({ id: z.uuid().toLowerCase() }),
   query: NoQuery,
