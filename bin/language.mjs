@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// `npm run lint`: fails for a comment, a title of a test or a line of a document that is not plain technical English, as far as a rule can tell.
+// `npm run lint`: fails for a comment, a description, an error message, a test title or a line of a document that is not plain
+// technical English, as far as a rule can tell. Comments of TypeScript, SQL, shell, YAML and CSS count.
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -23,32 +24,48 @@ const RULES = [
   [/\b(is|are|be|been|was|were) (let (?!in\b|out\b|through\b))/i, 'may, can'],
   [/\b(heeded|heeds?|heeding)\b/i, 'respects, applies'],
   [/\b(betimes|whence|thence|therewith|whereof|thereof|hence)\b/i, 'so, from there'],
+  [/(?:^|[.;] )((?:Null|Undefined|Empty|Zero|None)): /, 'a sentence or a phrase: "null if ..."'],
+  [/(?:^|[.;] )(Times) (?:[A-Z]|a\b|the next)/, 'a sentence: "The limit is multiplied by ..."'],
+  [/(?:^|[.;] )(As a \w+:)/, 'a sentence'],
+  [/(?:^|[.;] )(To the \w+(?: \w+)* alone)/, 'a sentence with a verb'],
+  [/\b(others than)\b/i, 'name them: "users other than root"'],
+  [/\b(lies|lay|lain)\b/i, 'is, is stored, is at'],
+  [/\b(bare) (?:login|role)\b/i, 'the login role'],
+  [/\b(as the next one)\b/i, 'name it'],
 ]
 
 /** A comment, or a literal, which may hold the marks of a comment: string, template, regular expression. */
 const TOKEN =
-  /\/\*[\s\S]*?\*\/|\/\/.*|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\[\s\S]|[^`\\])*`|(?<=[=(,:[!&|?{};]\s*)\/(?![*/])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\[\n])+\//g
+  /\/\*[\s\S]*?\*\/|\/\/.*(?:\n[ \t]*\/\/.*)*|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\[\s\S]|[^`\\])*`|(?<=[=(,:[!&|?{};]\s*)\/(?![*/])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\[\n])+\//g
+/** The same for SQL, and for languages with comments after a number sign. */
+const SQL_TOKEN = /--.*(?:\n[ \t]*--.*)*|'[^']*'/g
+const SHELL_TOKEN = /(?<=^|\s)#.*(?:\n[ \t]*#.*)*/gm
 /** A literal in front of a function, or of options: the title of a test. */
 const TITLED = /^,\s*(?:async\b|\(|\{ timeout)/
+/** A literal that a person reads: a description, an error message, a help text. */
+const PROSE = /^['"`](?!\s)[^<>{};=]*\p{L}+(?: [^<>{};=]*\p{L}[^<>{};=]*){3}/u
 
-/** Comments, titles of tests and lines of documents, each with its position. */
+/** Comments, descriptions, messages, titles of tests and lines of documents, each with its position. */
 function* sentencesOf(file, text) {
   if (file.endsWith('.md')) {
     for (const { 0: line, index } of text.matchAll(/^.*$/gm)) yield { at: index, text: line.replace(/^[\s>#*|-]+/, '') }
     return
   }
-  for (const { 0: token, index: at } of text.matchAll(TOKEN)) {
-    if (/^\/[/*]/.test(token)) yield { at, text: plain(token) }
-    else if (file.startsWith('test/') && TITLED.test(text.slice(at + token.length)))
-      yield { at, text: token.slice(1, -1) }
-  }
+  for (const { 0: token, index: at } of text.matchAll(tokenOf(file)))
+    if (/^(\/[/*]|--|#)/.test(token)) yield { at, text: plain(token) }
+    else if (isRead(file, token, text.slice(at + token.length))) yield { at, text: token.slice(1, -1) }
 }
+
+const tokenOf = (file) => (file.endsWith('.sql') ? SQL_TOKEN : /\.(tsx?|mjs|css)$/.test(file) ? TOKEN : SHELL_TOKEN)
+
+const isRead = (file, token, after) =>
+  file.startsWith('test/') ? TITLED.test(after) : !file.endsWith('.sql') && PROSE.test(token)
 
 /** One line, without comment marks. */
 const plain = (comment) =>
   comment
     .replace(/^\/\*\*?|\*\/$/g, '')
-    .replace(/^\s*(\*|\/\/)\s?/gm, '')
+    .replace(/^\s*(\*|\/\/|--|#)\s?/gm, '')
     .replace(/\s+/g, ' ')
     .trim()
 
@@ -64,11 +81,14 @@ function broken(sentence) {
   })
 }
 
-const FOLDERS = ['src', 'assembly', 'bench', 'bin', 'docs', 'model', 'test', ':(glob)*.md']
-const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', ...FOLDERS], { cwd: root })
+/** Texts of the pages in other languages. */
+const TRANSLATED = /texts?\/.*\b(de|es|fr|it|nl|pt)\.\w+$/
+const READ = /\.(tsx?|mjs|md|sql|sh|ya?ml|css|service)$|^Dockerfile$|^\.ci\//
+const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { cwd: root })
   .toString()
   .split('\n')
-  .filter((file) => /\.(tsx?|mjs|md)$/.test(file) && file !== 'bin/language.mjs' && existsSync(join(root, file)))
+  .filter((file) => READ.test(file) && !TRANSLATED.test(file))
+  .filter((file) => file !== 'bin/language.mjs' && existsSync(join(root, file)))
 const faults = files.flatMap((file) => {
   const text = readFileSync(join(root, file), 'utf8')
   return [...sentencesOf(file, text)].flatMap(({ at, text: sentence }) =>
