@@ -18,7 +18,7 @@ interface SqlOptions {
 /** PostgreSQL's number of the type. */
 const BYTEA = 17
 
-/** A connection of a pool, which connects on demand and again after a loss. The only use of the driver. */
+/** A connection of a pool, which connects on demand and again after a loss. */
 export function openSql(url: string, { connectS, log, prepare, pooled }: SqlOptions): Sql {
   const sql = postgres(url, {
     max: 1,

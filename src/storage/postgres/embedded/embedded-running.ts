@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import { readFileSync, readlinkSync, realpathSync } from 'node:fs'
 import net from 'node:net'
 import path from 'node:path'
-import { withClient } from '../connection/with-client.js'
+import postgres from 'postgres'
 
 /** The service's login in an embedded database; the password is in a 0600 file in the database's folder. */
 export interface Credentials {
@@ -68,11 +68,17 @@ export function isOurPostgres(pid: number, folder: string): boolean {
  * Whether a server at `url` accepts the login. This proves that it is ours: with SCRAM the server proves that it knows the
  * password's verifier, and the password is random.
  */
-export const answers = (url: string): Promise<boolean> =>
-  withClient(url, (client) => client.query('select 1')).then(
-    () => true,
-    () => false,
-  )
+export async function answers(url: string): Promise<boolean> {
+  const sql = postgres(url, { max: 1, connect_timeout: 2, fetch_types: false, onnotice: () => {} })
+  try {
+    await sql`select 1`
+    return true
+  } catch {
+    return false
+  } finally {
+    await sql.end({ timeout: 1 })
+  }
+}
 
 /** Below the ephemeral ports of Linux, macOS and Windows: an outgoing connection could take such a port before `listen`. */
 const PORTS = { from: 20_000, to: 32_768 }
