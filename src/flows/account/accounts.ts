@@ -25,14 +25,14 @@ interface Needs {
 }
 
 interface NewPerson {
-  /** Null: nominative for a new account, unchanged for an existing one. */
+  /** If null, a new account is nominative and an existing one keeps its type. */
   readonly type: AccountType | null
   readonly displayName: string | null
   /** Issues a temporary security code if the person has none, so a creation that failed at this step can be repeated. */
   readonly withCode: boolean
 }
 
-/** `created`: this call created the account or the member. `securityCode`: null if none was issued. */
+/** `created` is true if this call created the account or the member. `securityCode` is null if none was issued. */
 type Created = AccountState & { readonly created: boolean; readonly securityCode: string | null }
 
 /** An account's members, each with their state. */
@@ -111,7 +111,7 @@ export function createAccountFlows(needs: Needs): AccountFlows {
           ofShared === null
             ? needs.accounts.remove(organizationId, userRef)
             : needs.accounts.archiveMember(organizationId, userRef, ofShared, needs.now())
-        // Also if it failed: the store may have committed.
+        // The store may have committed a removal that failed, so the caches drop the person in any case.
         const removed = await removing.finally(() => needs.forgetPerson({ organizationId, userRef, memberIds }))
         if (removed === null) throw ofShared === null ? userNotFound() : memberNotFound()
         return { userRef, nPatternsDeleted: removed.nPatternsDeleted }

@@ -14,14 +14,14 @@ export interface MadeUpPeopleFlows {
   /** Number of accounts of made-up people, `MADE_UP_MAX` at most. */
   count(organizationId: string): Promise<number>
   /**
-   * Deletes some accounts of made-up people with all that names them, and counts the attempts of the time since the first of
-   * them again, so that theirs leave the statistics. Repeat it until `left` is 0.
+   * Deletes up to `AT_A_TIME` accounts of made-up people with all that names them, and counts again the attempts since the creation
+   * of the oldest one, so that the statistics lose the deleted attempts. Repeat the call until `left` is 0.
    */
   remove(organizationId: string): Promise<{ readonly deleted: number; readonly left: number }>
 }
 
 const MADE_UP_MAX = 500
-/** Accounts of one call: each takes some round trips, and a call has a deadline. */
+/** Most accounts deleted in one call: each takes some round trips, and a call has a deadline. */
 const AT_A_TIME = 8
 
 export function createMadeUpPeople({ directory, statistics, removeAccount }: Needs): MadeUpPeopleFlows {

@@ -32,7 +32,7 @@ interface CodeHolder extends Person {
   readonly organizationId: string
 }
 
-/** A temporary code, shown once, and its member afterwards. */
+/** A temporary code, which is shown once, and the member that has it. */
 interface IssuedCode {
   readonly code: string
   readonly member: Member
@@ -44,7 +44,7 @@ export interface SecurityCodeFlows {
   choose(who: Designation, token: string, code: string): Promise<void>
   /** Issues a temporary code; refuses with `rate-limited` after five within an hour. */
   issue(who: Designation, token: string): Promise<string>
-  /** Issues a temporary code to a member without a code; null if the member has one. Ends no session. */
+  /** Issues a temporary code to a member without a code; null if the member has a code. Ends no session. */
   issueFirst(holder: CodeHolder): Promise<IssuedCode | null>
   clear(who: Designation, token: string): Promise<void>
 }
@@ -100,7 +100,7 @@ export function createSecurityCodeFlows(needs: Needs): SecurityCodeFlows {
   }
 }
 
-/** Does work and ends sessions with it. */
+/** Runs work after which older sessions must not go on, and ends them. */
 type Ending = <T>(work: () => Promise<T>) => Promise<T>
 
 /** The member of a call in a live session; `ending` ends the member's other sessions. */
@@ -111,7 +111,7 @@ async function holderOf(needs: Needs, who: Designation, token: string) {
   await bindSession(needs.sessions, who, session, person)
   const holder: CodeHolder = { organizationId, ...person }
   const endOthers = () => needs.sessions.endAll(organizationId, userRef, person.member.memberRef, session.sha256)
-  // If the store is late, the call succeeds all the same: a session begun meanwhile has proved nothing yet.
+  // The call succeeds even if the store is late: a session begun meanwhile has proved nothing yet.
   const endBegun = () =>
     endOthers().catch((error: unknown) => {
       if (!(error instanceof Refusal && error.kind === 'degraded')) throw error

@@ -15,7 +15,7 @@ interface UnlockFlows {
   unlock(who: Designation): Promise<AttemptCounters>
 }
 
-/** Shows and unlocks a locked member. A session's used-up budget is not restored; it ends with the session. */
+/** Shows and unlocks a locked member. A used-up budget of a session is not restored: it ends with the session. */
 export function createUnlock(needs: Needs): UnlockFlows {
   return {
     show: (who) => findPerson(needs.accounts, who),

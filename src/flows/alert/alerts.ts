@@ -20,7 +20,7 @@ interface Needs {
 /** The hosts and ports that this deployment may send alerts to. */
 export interface Reach {
   readonly hosts: HostList
-  /** Ports of the service's own stores: closed on every host. */
+  /** Ports of the service's own stores. No alert is sent to them, on any host. */
   readonly closedPorts: ReadonlySet<number>
 }
 
@@ -28,7 +28,7 @@ export interface Reach {
 export interface ShownChannel {
   readonly settings: ChannelSettings
   readonly secretSet: boolean
-  /** A signing secret that this call has generated: it is shown this once. */
+  /** A signing secret that this call has generated, which is shown only once; null if the call generated none. */
   readonly newSecret: string | null
 }
 
@@ -42,18 +42,18 @@ interface Deliveries {
 export interface AlertFlows {
   rules(organizationId: string): Promise<AlertRules>
   changeRules(organizationId: string, change: RulesChange): Promise<AlertRules>
-  /** Null if not set. */
+  /** Null if the channel is not set. */
   channel(organizationId: string, channel: Channel): Promise<ShownChannel | null>
   /**
    * Without a given secret, the stored secret is kept. Refuses a forbidden host, and settings that do not fit their secret,
    * with `validation-failed`.
    */
   setChannel(organizationId: string, settings: ChannelSettings, secret: SecretChange): Promise<ShownChannel>
-  /** Refuses with `nothing-found` if not set. */
+  /** Refuses with `nothing-found` if the channel is not set. */
   removeChannel(organizationId: string, channel: Channel): Promise<void>
   /** Deliveries, newest first, with the number of all matches, and the state of each channel that is set. */
   deliveries(organizationId: string, filter: DeliveryFilter, paging: Paging): Promise<Deliveries>
-  /** Sends a test message at once. Refuses with `nothing-found` if not set, with `rate-limited` within 2 s of the last test. */
+  /** Sends a test message at once. Refuses with `nothing-found` without a set channel, with `rate-limited` within 2 s of a test. */
   test(organizationId: string, channel: Channel): Promise<DeliveryOutcome>
 }
 
@@ -114,7 +114,7 @@ export function createAlertFlows(needs: Needs): AlertFlows {
 const shown = (stored: StoredChannel | null): ShownChannel | null =>
   stored === null ? null : { settings: stored.settings, secretSet: stored.secret !== null, newSecret: null }
 
-/** Why alerts may not go there, with the field's name; null if they may. */
+/** The reason why alerts may not go to this endpoint, with the field's name; null if they may. */
 function reachProblem(settings: ChannelSettings, { hosts, closedPorts }: Reach): string | null {
   const { host, port } = endpointOf(settings)
   const [hostField, portField] = 'url' in settings ? ['url', 'url'] : ['host', 'port']

@@ -16,7 +16,7 @@ interface Needs {
 const AT_ONCE = 20
 const SECOND = 1000
 const LOOK_AGAIN_MS = SECOND
-/** Longest wait between tries of a failing channel: its queue goes out soon after it recovers. */
+/** Longest wait between tries of a failing channel, so that its queue is sent soon after the channel recovers. */
 const CHANNEL_WAIT_MAX_MS = 30 * SECOND
 const REFUSED_WAIT_MS = 30 * SECOND
 const REFUSALS_MAX = 6
@@ -24,7 +24,7 @@ const REFUSALS_MAX = 6
 const GIVEN_UP_MS = 24 * 3600 * SECOND
 
 interface Deliveries {
-  /** Starts the deliveries that are due. True if one was sent and more may be due. Rejects if the store is unavailable. */
+  /** Starts the deliveries that are due. Resolves to true if a message was sent and more may be due. Rejects without a store. */
   begin(): Promise<boolean>
   /** Resolves when every started delivery has ended. */
   idle(): Promise<void>
@@ -55,7 +55,7 @@ export function createDeliveries(needs: Needs): Deliveries {
   }
 }
 
-/** True if it was sent. */
+/** Tries a delivery once. False if the message was not sent. */
 async function deliver(needs: Needs, claimed: ClaimedDelivery): Promise<boolean> {
   const delivery = await needs.outbox.find(claimed)
   if (delivery === null) return true

@@ -6,7 +6,7 @@ interface Needs {
 }
 
 export interface Outages {
-  /** Notes a change of health; null: healthy again. */
+  /** Notes a change of health; `degraded` is null once the service is healthy again. */
   turn(degraded: string | null): void
   /** Stores the outages that are over; those that cannot be stored wait for the next call. */
   flush(): Promise<void>
@@ -15,7 +15,7 @@ export interface Outages {
 /** Outages kept while a store flaps; further ones are dropped. */
 const WAITING_MAX = 100
 
-/** Keeps this process's outages in memory until the stores are back. They are lost if the process ends before that. */
+/** Keeps this process's outages in memory until the stores are back. The outages are lost if the process ends before that. */
 export function createOutages({ notifications, now }: Needs): Outages {
   let beganAt: number | null = null
   const over: { readonly beganAt: number; readonly endedAt: number }[] = []

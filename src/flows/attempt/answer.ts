@@ -25,7 +25,7 @@ type VerifyAction = 'verified' | 'rejected' | 'refused' | 'enroll'
 
 export interface VerifyAnswer extends Person, ProfileView {
   readonly action: VerifyAction
-  /** Null unless refused. */
+  /** Null unless the attempt was refused. */
   readonly refusedBecause: RefusedBecause | null
   readonly method: AttemptKind
   readonly policyId: string
@@ -35,7 +35,7 @@ export interface VerifyAnswer extends Person, ProfileView {
   readonly recognizedUser: boolean
   /** Attempts that are open next in the session; null after a success, and if only enrollment is possible. */
   readonly next: AttemptWindow | null
-  /** Words to type next; null if `next` is. */
+  /** Words to type next; null if `next` is null. */
   readonly words: SuggestedWords | null
   /** Time of the answer, epoch ms. */
   readonly at: number

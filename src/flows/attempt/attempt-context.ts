@@ -24,7 +24,7 @@ import type { CachedPerson, PersonCache } from './person-cache.js'
 
 export interface ContextNeeds {
   readonly accounts: AccountStore
-  /** Without `release`, which verify.ts alone calls. */
+  /** The store without `release`, which only verify.ts calls. */
   readonly sessions: Pick<SessionStore, 'find' | 'designate' | 'reserve'>
   readonly people: PersonCache
   readonly settingsOf: (organizationId: string) => Promise<Settings>
@@ -54,21 +54,21 @@ export interface AttemptContext extends Person {
 }
 
 /**
- * A context whose session has counted the attempt, and for typing used up its words. It is owed: either the attempt is
- * recorded, or `unjudged` of verify.ts gives the reservation back. After a crash in between the attempt stays counted.
+ * A context whose session has counted the attempt and, for typing, used up its words. The reservation is owed: either the
+ * attempt is recorded, or `unjudged` of verify.ts gives it back. After a crash in between, the attempt stays counted.
  */
 export interface Reserved extends AttemptContext {
   /** Approximate number of this attempt among the user's latest. */
   readonly nth: number
 }
 
-/** Why no attempt is judged: the profile is incomplete, or the mode is not open. */
+/** The reason why an attempt is not judged: the profile is incomplete, or the mode is not open. */
 export type Closed = 'enroll' | RefusedBecause
 
 /** An attempt that is not judged. */
 export interface Unjudged {
   readonly why: Closed | Refusal
-  /** Without the reservation. */
+  /** The context without the reservation. */
   readonly context: AttemptContext
   /** The reservation to give back; null if nothing was counted. */
   readonly owed: Reserved | null
@@ -92,7 +92,7 @@ async function openStored(needs: ContextNeeds, call: AttemptCall): Promise<Reser
   return why === null ? reserve(needs, context) : { why, context, owed: null }
 }
 
-/** Null if no attempt is open to the cached person: the stores decide then. The commit detects an outdated cached person. */
+/** Null if no attempt is open to the cached person, so that the stores decide. The commit detects an outdated cached person. */
 async function openCached(
   needs: ContextNeeds,
   call: AttemptCall,
@@ -106,7 +106,7 @@ async function openCached(
   const reserved = await reserve(needs, before)
   if ('why' in reserved) return null
   if (!fitsMember(reserved.session, reserved.who)) return withdrawn(reserved, sessionOfAnother())
-  // With several processes, usually another one began the session or judged the previous attempt: its copy is newer.
+  // With several processes, usually another process began the session or judged the previous attempt, and has a newer copy.
   const isOlder = (reserved.session.memberVersion ?? 0) > member.rowVersion
   const wasElsewhere = reserved.nth !== cached.nth + 1 && reserved.nth !== 1
   return isOlder || wasElsewhere ? readWhileReserved(needs, reserved) : reserved
@@ -207,7 +207,7 @@ const unreserved = (reserved: Reserved): AttemptContext => {
 const whyClosedNow = (needs: ModeNeeds, context: AttemptContext): Closed | null =>
   whyClosed(modeInputs(needs, context), context.method)
 
-/** Null if the attempt is open. A lock of the member closes it, its own reservation does not. */
+/** Null if the attempt is still open. A lock of the member closes the attempt, its own reservation does not. */
 export function closedWhileReserved(needs: ModeNeeds, reserved: Reserved): Unjudged | null {
   const closed = whyClosedNow(needs, unreserved(reserved))
   return closed === null ? null : withdrawn(reserved, closed)

@@ -52,7 +52,7 @@ export interface TypingComparison {
   /** Ids of the references, in the order in which they were compared. */
   readonly references: readonly string[]
   readonly adaptive: readonly string[]
-  /** The sitting that the confidence is for. */
+  /** The sitting whose trees gave the confidence. */
   readonly sitting: Sitting
   readonly typedWords: TypedWords
   readonly patternId: string
@@ -106,7 +106,7 @@ async function compareTyping(
   const typedText = typedInAttempt(first.reading, context)
   const otherText = requiresWords(settings, context.hints) ? wordsRefusal(typedText) : null
   if (otherText !== null) return otherMember(first.reading, member) ?? otherText
-  // Adaptive references may lift the confidence, not a verdict of a bot.
+  // Adaptive references may raise the confidence. They do not change the verdict of a bot.
   const isLiftable = !first.reading.bot && liftable(first.reading.confidence ?? 0, settings.policy.policy)
   const mayLift = needs.adaptation && profile.hasAdaptive && isLiftable
   const { result, references, adaptive } = mayLift
@@ -145,7 +145,7 @@ async function openedProfile(needs: CompareNeeds, context: AttemptContext): Prom
   return { opened, references: idsOf(opened), hasAdaptive: stored.some((one) => !isEnrolled(one)) }
 }
 
-/** The reservation has used up the suggestion that the attempt is compared with. */
+/** Whether the pattern types the suggestion that its reservation has used up. */
 function typedInAttempt(reading: PatternReading, { session, hints }: Reserved): TypedWords {
   if (hints.words === 'none') return 'other'
   return typedWords(reading, session.words, (session.words?.used ?? 0) - 1)

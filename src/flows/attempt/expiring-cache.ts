@@ -2,9 +2,9 @@ import { LRUCache } from 'lru-cache'
 
 /** Longest time for which an entry is cached after it was last set. A retry follows within minutes (`keystride plan`: 5). Our choice. */
 const KEPT_MS = 15 * 60_000
-/** An expired entry is removed this much later at the latest. A sweep of 40,000 entries, a gigabyte of people, takes a few ms. */
+/** An expired entry is removed at most this much later. A sweep of 40,000 entries, which are a gigabyte of people, takes a few ms. */
 const SWEEP_EVERY_MS = 60_000
-/** The clock is read once in this time. */
+/** The clock is read at most once in this time. */
 const CLOCK_MS = 1000
 
 /**

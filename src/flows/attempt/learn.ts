@@ -16,7 +16,7 @@ export interface LearnNeeds {
   readonly memory: PatternMemory
 }
 
-/** After a recorded typing attempt: notes a failure in the session, learns from a clean sign-in, updates the person cache. */
+/** Runs after a typing attempt is recorded: notes a failure in the session, learns from a clean sign-in, updates the caches. */
 export async function learn(
   needs: LearnNeeds,
   context: Reserved,
@@ -43,7 +43,7 @@ async function noteFailure({ sessions }: LearnNeeds, context: AttemptContext, re
 /**
  * Keeps the pattern of a clean sign-in as an adaptive reference, in a transaction of its own after the record: the record
  * does not depend on it. A crash or an unavailable store in between loses one of many patterns to learn from.
- * True if the profile may have changed.
+ * Resolves to true if the profile may have changed.
  */
 async function adapt(
   needs: LearnNeeds,

@@ -5,11 +5,11 @@ export interface PatternInput {
   readonly kind: 'pattern'
   /** The request body as received. */
   readonly body: Uint8Array
-  /** The body as `scoreInput` has read it, so that it is scanned once; null if it is no typing pattern, absent before. */
+  /** The body as `scoreInput` has read it, so that it is scanned once; null if it is no typing pattern, absent until it is read. */
   scanned?: Pick<PatternReading, 'sample' | 'replayMark'> | null
 }
 
-/** Scores the pattern, and keeps with it what was read. */
+/** Scores the pattern, and stores the reading in `input.scanned`. */
 export async function scoreInput(
   scoring: Scoring,
   input: PatternInput,

@@ -31,7 +31,7 @@ export interface PatternMemory {
 
 /**
  * Patterns kept per member in addition to the references, of which there are 16 at most: together the kernel's `KNOWN_SKETCHES_MAX`. Failures
- * have places of their own, so that they push out no success.
+ * have places of their own, so that they replace no success.
  */
 const CONFIRMED_MAX = 48
 const FAILED_MAX = 16
@@ -62,7 +62,7 @@ const rowsOf = ({ references, confirmed, failed }: KnownPatterns): readonly Sket
 /** The ids of all known patterns, in the order in which they are compared. */
 export const idsOfKnown = (known: KnownPatterns): string[] => rowsOf(known).flatMap(idsIn)
 
-/** Their sketches, row by row. */
+/** The sketches of all known patterns, row by row. */
 export const sketchesOfKnown = (known: KnownPatterns): Uint8Array[] => rowsOf(known).map(sketchesIn)
 
 const sizeOf = (known: KnownPatterns): number => rowsOf(known).reduce((sum, row) => sum + bytesOf(row), ENTRY_BYTES)

@@ -25,16 +25,16 @@ export interface RefusedPatternNeeds {
 /** A call that brings a typing pattern or a code. */
 interface InputCall {
   readonly who: Designation
-  /** Null: without a session. */
+  /** Null if the call has no session. */
   readonly token: Presented | null
   readonly input: AttemptInput
 }
 
-/** The answer of such a call: what became of the pattern. */
+/** The part of the call's answer that shows whether the pattern was kept. */
 interface InputAnswer extends Person {
-  /** The attempt with the pattern; null: none was recorded. */
+  /** The attempt with the pattern; null if none was recorded. */
   readonly authentication?: Authentication | null
-  /** The reference made of the pattern; null: none was stored. */
+  /** The reference made of the pattern; null if none was stored. */
   readonly patternId?: string | null
   readonly enrollment?: { readonly patternId: string | null } | null
 }
@@ -44,9 +44,9 @@ const isKept = ({ authentication, patternId, enrollment }: InputAnswer): boolean
   (authentication ?? patternId ?? enrollment?.patternId ?? null) !== null
 
 /**
- * Waits for the answer of a call. If it did not keep the typing pattern, remembers the pattern as seen before the answer is
- * given, so that a call that fails first buys no replay. If the pattern cannot be remembered, rejects with the store's
- * Refusal. All calls that bring a pattern go through here; a flow inside another does not, because the outer one may
+ * Waits for the answer of a call. If the call did not keep its typing pattern, stores the pattern as seen before it gives the
+ * answer, so that the pattern cannot be replayed after a failed call. Rejects with the store's Refusal if the pattern cannot be
+ * stored. Every call that brings a pattern goes through here. A flow inside another flow does not, because the outer one may
  * verify a pattern that the inner one did not enroll.
  */
 export async function rememberingRefused<Answer extends InputAnswer>(
@@ -65,8 +65,8 @@ export async function rememberingRefused<Answer extends InputAnswer>(
 }
 
 /**
- * Without a person nothing is remembered: the pattern could not be erased with its person. One write, and one scan if the
- * call has not read the pattern.
+ * Stores a pattern as seen. Without a person it stores nothing, because the pattern could not be erased with its person. Costs
+ * one write, and one scan if the call has not read the pattern.
  */
 async function remember(
   needs: RefusedPatternNeeds,
@@ -90,7 +90,10 @@ async function remember(
   await needs.refusedPatterns.remember(organizationId, pattern)
 }
 
-/** A nominative account has one member, whatever member_ref the call named. On a shared account the session may name the member. */
+/**
+ * The person of a call; null if none. A nominative account has one member, whatever `member_ref` the call named. On a shared
+ * account the session may name the member.
+ */
 async function personOf(needs: RefusedPatternNeeds, who: Designation, token: Presented | null): Promise<Person | null> {
   const { organizationId, userRef, memberRef } = who
   let found = await needs.accounts.find(organizationId, userRef, memberRef)

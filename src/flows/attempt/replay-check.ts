@@ -57,13 +57,13 @@ const BANDS_OF_REMOVED = 2
 interface Suspect {
   readonly body: Uint8Array
   readonly replayMark: ReplayMark
-  /** Sketches of the member's known patterns, from which its means are taken; none: only near copies are found. */
+  /** Sketches of the member's known patterns, from which its means are taken. Without them, only near copies are found. */
   readonly known?: readonly Uint8Array[]
 }
 
 /**
  * Compares a pattern with the patterns that its mark resembles. Returns the mark with these cleared if the pattern differs
- * from each; null if it repeats one of them or a part of one, if there are none or more than `COMPARED_MAX`.
+ * from each. Returns null if the pattern repeats one of them or a part of one, and if there are none or more than `COMPARED_MAX`.
  */
 export async function clearedMark(
   needs: ReplayCheckNeeds,

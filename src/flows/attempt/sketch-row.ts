@@ -48,7 +48,7 @@ export function hasId({ arena, firstId, n }: SketchRow, id: Uint8Array): boolean
 /** Bytes of memory of the row and of the room behind it. */
 export const bytesOf = ({ arena }: SketchRow): number => arena.ids.length + arena.sketches.length
 
-/** The latest `max` of the row and the fresh ones after it. The row stays valid. `grows`: leaves room behind a copied row. */
+/** The latest `max` items of the row and of `fresh` after it. The row stays valid. If `grows`, a copied row gets room behind it. */
 export function latestOf(
   row: SketchRow,
   fresh: readonly { readonly id: Uint8Array; readonly sketch: Uint8Array }[],
@@ -77,7 +77,7 @@ function withoutOldest({ arena, n, firstId, from, to }: SketchRow, dropped: numb
   return { arena, n: n - dropped, firstId: firstId + dropped, from: at, to }
 }
 
-/** Whether the arena has room behind the row. Behind an earlier version of a row is a later one. */
+/** Whether the arena has room behind the row. Behind an earlier version of a row, a later version has the room. */
 const hasRoom = ({ arena, firstId, n, to }: SketchRow, nIds: number, bytes: number): boolean =>
   arena.used === to &&
   arena.nIds === firstId + n &&

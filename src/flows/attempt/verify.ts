@@ -106,8 +106,8 @@ function stoppedPattern(opened: Reserved, reserved: Reserved): Unjudged | null {
 }
 
 /**
- * Answers or refuses an attempt that is not judged, and counts the refusal of an invalid pattern. The only place that gives
- * a reservation back.
+ * Answers or refuses an attempt that is not judged, and counts the refusal of an invalid pattern. No other function gives a
+ * reservation back.
  */
 async function unjudged(needs: Needs, { why, context, owed }: Unjudged): Promise<VerifyAnswer> {
   const { organizationId, userRef } = context.who

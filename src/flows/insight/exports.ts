@@ -16,14 +16,14 @@ interface Needs {
 export interface ExportFlows {
   /** Queues an export and returns its archive's id. Refuses with `rate-limited` while ten are waiting. */
   ask(organizationId: string, kind: ExportKind, window: TimeWindow): Promise<string>
-  /** Newest first. */
+  /** The archives, newest first. */
   list(organizationId: string): Promise<ExportArchive[]>
   /** The zip file. Refuses with `nothing-found` if it is absent or not ready, with `rate-limited` during two other downloads. */
   download(organizationId: string, id: string): Promise<{ bytes: Uint8Array; kind: ExportKind }>
 }
 
 const WAITING_MAX = 10
-/** Concurrent downloads per process: each archive is in memory as a whole, 75 MB for a million attempts. */
+/** Most concurrent downloads of a process. Each archive is in memory as a whole: 75 MB for a million attempts. */
 const DOWNLOADS_MAX = 2
 
 export function createExportFlows(needs: Needs): ExportFlows {

@@ -24,7 +24,7 @@ interface Needs {
   readonly scorer: () => Scorer
 }
 
-/** A trace, or why there is none. */
+/** The trace of an attempt, or the reason why there is none. */
 interface AttemptTrace {
   readonly attempt: LoggedAttempt
   /** Null for a security code, and if a pattern of the comparison was deleted: the score cannot be reproduced then. */
@@ -33,7 +33,7 @@ interface AttemptTrace {
   readonly nMissing: number
   /** The current scorer reproduces the recorded score bit for bit; null without a trace. */
   readonly reproduced: boolean | null
-  /** The known pattern that it repeats; null if none. */
+  /** The known pattern that the attempt repeats; null if none. */
   readonly copy: TracedCopy | null
 }
 
@@ -46,7 +46,7 @@ export type ShownPress = Explanation['presses'][number]
 
 interface TracedCopy {
   readonly patternId: string
-  /** Null for an attempt recorded before there was one. */
+  /** Null for an attempt recorded before this field existed. */
   readonly chance: number | null
   /** When the known pattern was received, epoch ms. */
   readonly at: number
@@ -55,9 +55,9 @@ interface TracedCopy {
 }
 
 export interface InspectFlows {
-  /** Refuses with `nothing-found`. */
+  /** Refuses an unknown attempt with `nothing-found`. */
   attempt(organizationId: string, id: string): Promise<LoggedAttempt>
-  /** Refuses with `user-not-found`. */
+  /** Refuses an unknown user with `user-not-found`. */
   requireUser(organizationId: string, userRef: string): Promise<void>
   trace(organizationId: string, id: string): Promise<AttemptTrace>
   /** Each press next to the references. Refuses with `nothing-found`, and the reason, if there is no trace. */

@@ -3,7 +3,7 @@ import type { Indicator } from '../../domain/context/signal.js'
 import { type Bucket, bucketStarts, type TimeWindow } from '../../domain/time-window.js'
 import type { StatisticsStore, Tally } from '../../storage/statistics.js'
 
-/** Equal parts of the confidence, 0 to 1; the SQL function `confidence_bin` makes them. */
+/** Number of equal parts of the confidence, 0 to 1; the SQL function `confidence_bin` has the same number. */
 export const CONFIDENCE_BINS = 20
 
 interface Needs {
@@ -29,7 +29,7 @@ export interface Series {
     bucket: Bucket,
     userRef?: string,
   ): Promise<(Counted & { at: number })[]>
-  /** The window as a whole. */
+  /** The counts of the whole window. */
   total(organizationId: string, window: TimeWindow, userRef?: string): Promise<Counted>
   /** Attempts by value of a facet, largest count first; of one user if `userRef` is given, as below. */
   by(
@@ -44,13 +44,13 @@ export interface Series {
     window: TimeWindow,
     bucket: Bucket,
   ): Promise<{ at: number; nUsers: number; nBlocked: number }[]>
-  /** By hour of the day, by day of the week (0 is Monday), and by hour of the week; UTC. */
+  /** Attempts by hour of the day, by day of the week (0 is Monday), and by hour of the week; UTC. */
   habits(
     organizationId: string,
     window: TimeWindow,
     userRef?: string,
   ): Promise<{ hours: Counted[]; days: Counted[]; week: Counted[] }>
-  /** Typing attempts by twentieth of the confidence, all `CONFIDENCE_BINS` of them. */
+  /** Typing attempts in each of the `CONFIDENCE_BINS` parts of the confidence. */
   confidences(organizationId: string, window: TimeWindow): Promise<Counted[]>
   /** Attempts by score band of an indicator, and by the values that the indicator read. */
   indicator(

@@ -13,7 +13,7 @@ interface MeteredRequest {
   readonly route: string
   readonly status: number
   readonly durationMs: number
-  /** Null if the key is unknown: the request is not counted. */
+  /** Null if the key is unknown; the request is then not counted. */
   readonly organizationId: string | null
   /** Null if no route matched. */
   readonly countedAs: string | null
@@ -22,7 +22,7 @@ interface MeteredRequest {
 export interface UsageMeter {
   /** Writes to memory only. */
   note(request: MeteredRequest): void
-  /** Writes the noted requests to the store. After a failure they go with the next flush. */
+  /** Writes the noted requests to the store. After a failure, the next flush writes these requests too. */
   flush(): Promise<void>
 }
 

@@ -20,9 +20,9 @@ export interface Rotation {
   /** Id of the present key, which wraps the data keys. */
   readonly keyId: string
   readonly rewrapped: number
-  /** Organizations already under the present key, before this rotation or by a concurrent one. */
+  /** Organizations whose data key this rotation found under the present key, or a concurrent one put there. */
   readonly alreadyCurrent: number
-  /** Organizations still under another key: wrapped there during the rotation, or unreadable. */
+  /** Organizations whose data key is still under another key: it was wrapped during the rotation, or is unreadable. */
   readonly left: number
   /** Ids of organizations whose data key was altered: it does not open although its encryption key is held. */
   readonly unreadable: readonly string[]

@@ -59,7 +59,7 @@ export function createKeyRates({ rate: usual, accounts, monotonicMs }: Needs): S
       const aheadMs = await to.spend(organizationId, keyId, spentMs)
       account.spentUntil = monotonicMs() + aheadMs + account.unreportedMs
     } catch {
-      // Reported with the next requests. An unreachable store degrades the whole service anyway.
+      // The next report includes this time. An unreachable store degrades the whole service anyway.
       account.unreportedMs += spentMs
     } finally {
       account.reporting = false

@@ -12,7 +12,7 @@ interface Needs {
 interface WantedKey {
   readonly label: string
   readonly scopes: readonly KeyScope[]
-  /** Epoch ms; null: as long as the issuing key. */
+  /** Epoch ms; if null, the key expires with the issuing key. */
   readonly expiresAt: number | null
 }
 

@@ -19,7 +19,7 @@ interface Needs {
   readonly now: () => number
 }
 
-/** A new key; shown once. */
+/** A new key, which is shown once. */
 export interface IssuedKey {
   readonly id: string
   readonly apikey: string
@@ -28,14 +28,14 @@ export interface IssuedKey {
 
 interface KeyWishes {
   readonly scopes?: readonly KeyScope[]
-  /** Only its hash is stored; a new key if absent. */
+  /** The key, of which only the hash is stored; a new one is generated if absent. */
   readonly apikey?: string
-  /** Epoch ms; null or absent: the key does not expire. */
+  /** Epoch ms; the key does not expire if null or absent. */
   readonly expiresAt?: number | null
 }
 
 export interface OrganizationFlows {
-  /** Throws if this process lacks an existing organization's encryption key: then it is configured with the wrong key. */
+  /** Throws if this process lacks the encryption key of an existing organization, because its configured key is then wrong. */
   create(name: string): Promise<{ id: string }>
   list(): Promise<Organization[]>
   /** Quotas and their use; null for an unknown organization. */

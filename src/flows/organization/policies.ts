@@ -36,7 +36,7 @@ interface Simulation {
   readonly users: readonly { readonly userRef: string; readonly nStricter: number; readonly nLooser: number }[]
 }
 
-/** Called between two slices of long work: resolves when the next may begin. */
+/** Called between two slices of long work. Resolves when the next slice may begin. */
 type Turn = () => Promise<void>
 
 /** One recorded attempt, and the verdicts of other policies on it. */
@@ -64,11 +64,11 @@ export interface PolicyFlows {
   whatIf(organizationId: string, attemptId: string, id: string | null): Promise<WhatIf>
   /** Judges recorded attempts of the window again. The policy may be archived. */
   simulate(organizationId: string, id: string, window: TimeWindow, turn: Turn): Promise<Simulation>
-  /** The same by a policy that is not stored. */
+  /** As `simulate`, by a policy that is not stored. */
   simulateDraft(organizationId: string, policy: Policy, window: TimeWindow, turn: Turn): Promise<Simulation>
   /** Compares the decisions of the active policies (`from`) with this policy's verdicts as a shadow (`to`). */
   shadowed(organizationId: string, id: string, window: TimeWindow): Promise<readonly Transition[]>
-  /** The same for every bucket that overlaps the window, oldest first. */
+  /** As `shadowed`, for every bucket that overlaps the window, oldest first. */
   shadowedOver(
     organizationId: string,
     id: string,

@@ -9,7 +9,7 @@ import type { Settings } from './settings.js'
 export interface LanguageHints {
   readonly language: string | null
   readonly acceptLanguage: string | null
-  /** `require`: it must, whatever the policy says. `none`: the call has no words. Absent: by the policy. */
+  /** With `require` the pattern must type the words, with `none` the call has no words. If absent, the policy decides. */
   readonly words?: 'require' | 'none'
 }
 
@@ -21,7 +21,7 @@ export interface SuggestedWords {
 /** Suggestions that a session gets at once: as many as the typing attempts that it has by default. */
 const ISSUED_TOGETHER = 3
 
-/** The person who types suggested words, and what for. */
+/** The person who types suggested words, and the use of the words. */
 export interface Typist {
   readonly memberRef: string
   readonly preferredLanguage: string | null
@@ -66,9 +66,9 @@ export const languageFor = (
   })
 
 /**
- * Words for the typing widget, from those that the organization has enabled; `seed` varies them from call to call. They
- * depend on the person's `member_ref`, which is known before the account exists, so the words of the first pattern suit
- * the later ones.
+ * Words for the typing widget, from those that the organization has enabled; `seed` varies them from call to call. The words
+ * depend on the person's `member_ref`, which is known before the account exists, so the words of the first pattern suit the
+ * later ones.
  */
 export function suggestedWords(
   settings: WordSettings,

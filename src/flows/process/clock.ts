@@ -10,7 +10,7 @@ export interface Clock {
   skewMs(): number
   /** A message if a clock's skew exceeds a minute; else null. */
   skewed(): string | null
-  /** The same for this machine's clock only. */
+  /** As `skewed`, for this machine's clock only. */
   skewedHere(): string | null
 }
 
@@ -31,7 +31,7 @@ const HERE = 'this machine'
 /**
  * The database's clock, advanced by the monotonic clock between pings. The database reads its clock at some moment between
  * request and reply, which bounds the offset of the two clocks; an offset within the bounds is kept. So all processes on
- * one database share one time, independent of their machines' clocks. Before the first ping it is this machine's time.
+ * one database share one time, independent of their machines' clocks. Before the first ping, `now` is this machine's time.
  */
 export function createClock({ monotonicMs, wallMs, onSkew }: Needs): Clock {
   let offsetMs: number | null = null

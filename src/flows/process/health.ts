@@ -9,7 +9,7 @@ export interface Check {
 }
 
 export interface Health {
-  /** Null when healthy, else the reason. Does not wait for a ping. While it is not called, pings are rarer. */
+  /** Null when healthy, else the reason. Does not wait for a ping. Pings are rarer while nothing calls this method. */
   degraded(): string | null
   /** Calls `onChange` with every later change. */
   listen(onChange: (degraded: string | null) => void): void
@@ -26,7 +26,7 @@ const RESTING_EVERY_MS = 3000
 /** Time without a call until the longer interval. */
 const RESTS_AFTER_MS = 1000
 const LOST_AFTER = 2
-/** Two pings of this length still end within a second. Callers multiply it by STORE_PATIENCE. */
+/** Two pings of this length still end within a second. Callers multiply the limit by STORE_PATIENCE. */
 export const PING_LIMIT_MS = 400
 
 /**

@@ -7,25 +7,25 @@ import { answersWithin, type Check, PING_LIMIT_MS } from './health.js'
 export interface ProcessState {
   /** Position among the processes that one supervisor runs; 0 if there is only one. */
   readonly index: number
-  /** Version of its build. It may differ from the others' after an update in place. */
+  /** Version of the build. The processes may differ after an update in place. */
   readonly version: string
   readonly uptimeS: number
-  /** How often the supervisor started it again. */
+  /** Number of restarts by the supervisor. */
   readonly restarts: number
 }
 
 /** The state of the deployment, for its operators. */
 export interface SystemState {
-  /** Why the service is degraded; null: it is not. */
+  /** The reason why the service is degraded; null if it is not. */
   readonly degraded: string | null
-  /** Round trip of a ping, ms; null: the store is unreachable, or takes no writes. */
+  /** Round trip of a ping, ms; null if the store is unreachable, or takes no writes. */
   readonly stores: readonly { readonly name: string; readonly latencyMs: number | null }[]
   /** Null while the database is unavailable. */
   readonly database: DatabaseFacts | null
   /** Null while the database is unavailable. */
   readonly queues: readonly QueueState[] | null
   readonly processes: readonly ProcessState[]
-  /** Largest skew between a clock and the database's. */
+  /** Largest skew between a clock and the database's, ms. */
   readonly clockSkewMs: number
 }
 

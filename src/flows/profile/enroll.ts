@@ -58,7 +58,7 @@ export interface Enrolled extends Person, ProfileView {
   readonly patternId: string | null
   /** Progress of a queued UPDATE, or of one that this call has completed; null if none. */
   readonly update: UpdateProgress | null
-  /** Seconds until the profile takes its next pattern; 0: at once. */
+  /** Seconds until the profile takes its next pattern; 0 if it takes one at once. */
   readonly retryAfterSeconds: number
   readonly words: SuggestedWords
   /** Warnings about the pattern; null if none. */
@@ -86,7 +86,7 @@ export function createEnroll(needs: Needs): EnrollFlow {
     try {
       return await admit(needs, { who, ...use, ...person, hints }, candidate)
     } catch (error) {
-      // After an outage nobody knows whether the pattern was stored, so its words stay used up.
+      // After an outage it is unknown whether the pattern was stored, so its words stay used up.
       if (error instanceof Refusal && error.kind !== 'degraded') await returnWords(needs, who, use)
       return refuseInvalid(error)
     }
@@ -178,7 +178,7 @@ async function placed(
   const place = enrollmentPlace({ member, session: { authenticatedAt, reportedAction }, targets: needs.targets, now })
   switch (place.kind) {
     case 'reset': {
-      // Asked before the reset, which a replay must not cause.
+      // This check comes before the reset, because a replay must not cause one.
       if (needs.replay === 'reject' && (await isReplay(needs, admission, candidate)))
         throw notStored({ outcome: 'replay' }, now)
       const reset = await resetQueued(needs, admission, place.pendingId)

@@ -45,7 +45,7 @@ interface Needs {
 interface LinkPage extends LinkProgress {
   readonly kind: LinkKind
   readonly organizationName: string
-  /** The profile was completed in another way: nothing is left to type. */
+  /** The profile was completed in another way, so nothing is left to type. */
   readonly nothingLeft: boolean
   readonly words: SuggestedWords
   /** The user may choose another language. */
@@ -55,7 +55,7 @@ interface LinkPage extends LinkProgress {
 interface LinkStep extends LinkProgress {
   /** This pattern completed the profile and ended the link. */
   readonly completed: boolean
-  /** Seconds until the link takes its next pattern; 0: at once. */
+  /** Seconds until the link takes its next pattern; 0 if it takes one at once. */
   readonly retryAfterSeconds: number
   /** The browser's next address; null if none. */
   readonly redirectTo: string | null

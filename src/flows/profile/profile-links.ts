@@ -23,9 +23,9 @@ interface Needs {
 }
 
 interface LinkWishes {
-  /** Valid by `redirectUri`; null if the page only shows that it is done. */
+  /** An address that `redirectUri` accepts; null if the page only shows that the user has finished. */
   readonly redirectUri: string | null
-  /** Null: a day more than the policy's hours between the patterns take. */
+  /** If null, a link lives for a day, and a reset link for as much longer as the policy's hours between patterns take. */
   readonly validityS: number | null
 }
 
@@ -82,7 +82,7 @@ const NOTHING_TO_DO: Record<LinkKind, string> = {
 
 /**
  * Lifetime of a link, seconds. The patterns of a reset end with its link, so the link must outlive the `intervalS` between them.
- * Those of another link are continued by the next one.
+ * The patterns of any other link are continued by the next link.
  */
 function lifetimeOf(
   kind: LinkKind,

@@ -26,7 +26,7 @@ interface Storing extends Person {
   readonly place: Extract<EnrollmentPlace, { kind: 'current' | 'successor' | 'replace' }>
   readonly candidate: Candidate
   readonly intervalMs: number
-  /** Null: enrolled without a link. */
+  /** Null if the pattern is enrolled without a link. */
   readonly linkId: string | null
 }
 

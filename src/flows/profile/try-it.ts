@@ -58,7 +58,7 @@ export interface TryFlows {
   forget(key: string): Promise<void>
 }
 
-/** Most visitors' accounts per process; the oldest is deleted first. Not based on a measurement. */
+/** Most visitors' accounts per process; the oldest is deleted first. No measurement behind it. */
 const PEOPLE_MAX = 100
 
 export function createTryIt(needs: Needs): TryFlows {

@@ -27,9 +27,9 @@ interface Needs {
 }
 
 export interface UserActionFlows {
-  /** Carries out the action and returns its record. It is recorded before and after, so every action leaves a trace. */
+  /** Carries out the action and returns its record. The action is recorded before and after it runs, so it always leaves a trace. */
   perform(who: Designation, action: UserAction, by: ActedBy): Promise<UserActionEntry>
-  /** Newest first; refuses an unknown user. */
+  /** The actions, newest first. Refuses an unknown user. */
   actions(who: Designation, paging: Paging): Promise<{ entries: UserActionEntry[]; count: number }>
   entries(who: Designation, paging: Paging): Promise<{ entries: UserLogEntry[]; count: number }>
 }

@@ -93,7 +93,7 @@ export function createBootstrap(needs: Needs): BootstrapFlow {
   }
 }
 
-/** Reports a lock at bootstrap, before the user types. */
+/** The next attempt if typing is closed, so that a bootstrap reports a lock before the user types. */
 function nextOf(needs: Needs, state: { member: Member; settings: Settings; used: SessionUse }): AttemptWindow | null {
   if (!canVerify(profileView(state.member, needs.targets, needs.now()).biometricStatus)) return null
   const window = attemptWindow(modeInputs(needs, state))

@@ -15,9 +15,9 @@ interface ImplicitLive extends LiveSession {
 }
 
 /**
- * The session of a member whose calls have none. A member has one at a time across all processes, so its budgets apply from
- * call to call. It has the usual lifetime. Its bearer value is discarded, so it can be neither sent nor guessed. It counts
- * as never authenticated, because a caller without a session has proven nothing.
+ * The session of a member whose calls have none. A member has one implicit session at a time across all processes, so its
+ * budgets apply from call to call. The session has the usual lifetime. Its bearer value is discarded, so nobody can send or guess
+ * the session. It counts as never authenticated, because a caller without a session has proved nothing.
  */
 export async function implicitSession(needs: Needs, who: Designation, member: Member): Promise<ImplicitLive> {
   const session = await needs.sessions.mintImplicit(who.organizationId, {

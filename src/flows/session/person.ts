@@ -41,7 +41,7 @@ export async function findPerson(accounts: AccountStore, who: Designation): Prom
 
 export interface LiveSession extends Session {
   readonly sha256: string
-  /** The session was found by its member, not by a bearer value: the caller has proven nothing. */
+  /** The session was found by its member, not by a bearer value, so the caller has proved nothing. */
   readonly implicit?: true
 }
 
@@ -74,6 +74,6 @@ export async function bindSession(
   if (!bound) throw sessionMissing()
 }
 
-/** A session once bound to a member serves no other. */
+/** Whether the session may serve the member of the call. A session that is bound to a member serves no other one. */
 export const fitsMember = (session: Session, who: Designation): boolean =>
   who.memberRef === null || session.memberRef === null || session.memberRef === who.memberRef

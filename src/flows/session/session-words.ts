@@ -32,7 +32,7 @@ interface Shown {
 
 /**
  * The words to type next in a session: those that it has issued and that are not used up, so that a page that is loaded again shows
- * the same ones. If none are left, or in another language, new ones are issued; of concurrent calls one issues them.
+ * the same ones. If none are left, or the language is another one, new words are issued, by only one of several concurrent calls.
  */
 export async function wordsOf(needs: Needs, { who, session, settings, typist, hints }: Shown): Promise<SuggestedWords> {
   // Nobody holds an implicit session, so its words could not be typed in it.
@@ -59,7 +59,7 @@ type Typed = Pick<PatternReading, 'mode' | 'sample'>
 export const typedWords = (reading: Typed, words: SessionWords | null, at: number): TypedWords =>
   typedOf(reading, words === null ? null : (suggestionAt(words.issued, at)?.words ?? null))
 
-/** Whether a pattern types these words; null: none were issued. */
+/** Whether a pattern types these words; `words` is null if none were issued. */
 export function typedOf({ mode, sample }: Typed, words: readonly string[] | null): TypedWords {
   if (mode === 'sensitive') return 'masked'
   const presses = () => decodeSample(sample)?.presses ?? []
@@ -73,15 +73,15 @@ interface Use {
   readonly requires: boolean
 }
 
-/** A session after the use of its words. `owed`: they were used up for a pattern, and `returnWords` undoes it if the pattern is not stored. */
+/** A session after the use of its words. If `owed`, a pattern has used up the words, and `returnWords` gives them back if it is not stored. */
 export interface WordsUse {
   readonly session: LiveSession
   readonly owed: boolean
 }
 
 /**
- * Uses up the words of a session for a pattern that is to be enrolled, before it is stored: of concurrent patterns with the same words
- * one is `issued`. If words are required, refuses any other pattern and uses up nothing.
+ * Uses up the words of a session for a pattern that is to be enrolled, before the pattern is stored. Only one of several concurrent
+ * patterns with the same words is `issued`. If words are required, refuses any other pattern and uses up nothing.
  */
 export async function useWords(
   needs: Pick<Needs, 'sessions'>,
@@ -102,7 +102,7 @@ export async function useWords(
   return { session: { ...session, words: wereUsed ? outcome.words : to }, owed: !wereUsed }
 }
 
-/** Unless the session has used or issued other words since. Returns the session as it is then. */
+/** Gives the words back, unless the session has used or issued other words since. Returns the session as it is afterwards. */
 export async function returnWords(
   needs: Pick<Needs, 'sessions'>,
   { organizationId, userRef }: Designation,
