@@ -91,7 +91,7 @@ async function runFronts(config: Config, log: Logger, stopping: Stopping): Promi
     host,
     port,
     log: (message, facts) => log.error(facts, message),
-    // A signal may come while they start.
+    // A signal may come while the fronts start.
     onStop: (stop) =>
       stopping.onStop(async () => {
         await stopTogether(stop, async () => await sso?.close(), config.stopLeadMs)
@@ -111,8 +111,8 @@ async function runFronts(config: Config, log: Logger, stopping: Stopping): Promi
 }
 
 /**
- * Stops the fronts, which serve for `leadMs` more, and single sign-on, which calls them: after as long, or at once when they have
- * exited early after a second SIGINT. Without a lead single sign-on ends first.
+ * Stops the fronts, which serve for `leadMs` more, and single sign-on, which calls the fronts: after `leadMs`, or as soon as the
+ * fronts have exited early after a second SIGINT. Without a lead, single sign-on stops first.
  */
 async function stopTogether(fronts: () => Promise<void>, sso: () => Promise<void>, leadMs: number): Promise<void> {
   if (leadMs === 0) return await sso().finally(fronts)
@@ -124,7 +124,7 @@ async function stopTogether(fronts: () => Promise<void>, sso: () => Promise<void
 async function serveHere(config: Config, log: Logger, stopping: Stopping, front: Front | null): Promise<void> {
   front?.onOrphaned(() => void stopping.stop(0))
   const storeMetrics = createStoreMetrics()
-  // Slow and independent of each other.
+  // Both are slow, and independent of each other.
   const [scoring, stores] = await Promise.all([
     startScoring(config, log).then((started) => {
       stopping.onStop(() => started.close())
@@ -176,7 +176,7 @@ interface SsoNeeds {
   readonly stores: Stores
   readonly outages: OutageLog
   readonly stopping: Stopping
-  /** Watched anew unless given. */
+  /** The stores are watched anew unless this is given. */
   readonly health?: Health
 }
 
@@ -265,8 +265,8 @@ function stopOnSignal(log: Logger, leadMs: number, moreMs: number) {
 }
 
 /**
- * The first start on the embedded PostgreSQL creates a demo organization and returns its key; else null. Before the service answers: a
- * script that waits for the answer reads the key at once.
+ * Creates a demo organization at the first start on the embedded PostgreSQL, and returns its key; else null. It runs before the service
+ * answers, because a script that waits for an answer reads the key at once.
  */
 async function createDemo(config: Config, stores: Stores): Promise<string | null> {
   if (!stores.embedded) return null
@@ -279,7 +279,7 @@ async function createDemo(config: Config, stores: Stores): Promise<string | null
   return demo?.apikey ?? null
 }
 
-/** For a log of JSON lines; the greeting has the same as text. */
+/** Warns of the slower HTTP server in a log of JSON lines; the greeting has the same warning as text. */
 function warnOfServer({ logFormat }: Config, log: Logger, { whyNot }: Provider): void {
   if (whyNot !== null && isJson(logFormat)) log.warn({ why: whyNot }, NODE_COST)
 }

@@ -14,7 +14,7 @@ const BEATS_COUNTED_MAX = 2
 /**
  * A clock of this process's event loop: a beat every `everyMs`, after the sockets have been read. A loop that stalls for a
  * second counts two beats, so its own stall is not taken for a store's silence. The clock stops while nothing is awaited,
- * so it does not wake an idle process. It keeps no process alive. With a `patience` of ten it takes ten times as long.
+ * so it does not wake an idle process. It keeps no process alive. With a `patience` of ten, its time passes ten times slower.
  */
 export function startBeats(everyMs: number, patience: number, onBeat: () => boolean): Beats {
   let counted = 0

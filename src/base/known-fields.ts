@@ -42,7 +42,7 @@ function prepare(value: unknown, fields: Fields | null, path: readonly PropertyK
     for (const [i, item] of value.entries()) prepare(item, fields.each, [...path, i], i === 0 ? warnings : null)
     return
   }
-  const object = value as Record<string, unknown> // what is neither null nor an array is an object
+  const object = value as Record<string, unknown> // Sound: it is neither null nor an array.
   for (const name of Object.keys(object)) {
     const field = fields.named.get(name)
     const inside = field === undefined ? fields.each : field.fields

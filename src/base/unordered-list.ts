@@ -1,10 +1,10 @@
-/** An item knows its place in the one list that holds it; -1 outside. */
+/** An item knows its place in the one list that holds it; -1 outside a list. */
 export interface Listed {
   listIndex: number
 }
 
 /**
- * Objects of one request each, in no order. A `Set` in its place costs the garbage collector more than the requests: a `Set`
+ * An unordered list; each request owns one element. A `Set` would cost the garbage collector more than the requests: a `Set`
  * that grows links its old table to the new one, so a dead table in the old generation keeps all later tables and their
  * requests until the next full collection.
  */

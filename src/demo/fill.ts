@@ -8,7 +8,7 @@ import { type MadeUpPerson, person as typistOf, wirePattern } from '../typist/ma
 import { type Moment, monthOf } from './month.js'
 import type { DemoPerson } from './people.js'
 
-/** The flows of the service, by a clock that stands at a moment of the month. */
+/** The flows of the service, with a clock that shows a moment of the month. */
 interface Flows {
   readonly accounts: Pick<AccountFlows, 'create' | 'change'>
   readonly bootstrap: BootstrapFlow
@@ -21,23 +21,23 @@ interface Needs {
   readonly organizationId: string
   /** The end of the month, epoch ms. */
   readonly now: number
-  /** The flows by this clock, which ascends. */
+  /** Creates the flows with this clock, which never goes back. */
   readonly flowsAt: (now: () => number) => Flows
   readonly signal: AbortSignal
 }
 
-/** People whose months are lived at once. More do not end earlier: one thread scores. No measurement behind it. */
+/** People whose months are written concurrently. More would take as long, because one thread scores. No measurement behind it. */
 const AT_ONCE = 6
 const HINTS = { language: 'en', acceptLanguage: null }
-/** Between two tries of one session. */
+/** Time between two tries of one session. */
 const TRY_AGAIN_MS = 20_000
-/** A person is taken for a machine once in 500 patterns. */
+/** Most patterns that a person types to enroll: one in 500 is taken for a machine's. */
 const TRIES_MAX = 20
 
 /**
- * Lives a month: each event goes through the flows of the service, with a clock that stands at its time. So each row is one that the
- * service has written: scored, judged by policy and context, counted and sealed. Rejects if the signal aborts, or a store fails; the people made so
- * far stay. The month of a person who is deleted meanwhile ends.
+ * Writes a month: each event goes through the flows of the service, with a clock that shows the time of the event. So the service
+ * itself has written each row: scored, judged by policy and context, counted and sealed. Rejects if the signal aborts, or a store
+ * fails; the people made so far stay. The month of a person who is deleted meanwhile ends.
  */
 export async function fillMonth({ organizationId, now, flowsAt, signal }: Needs): Promise<void> {
   const left = [...monthOf(now)]
@@ -66,7 +66,7 @@ export async function fillMonth({ organizationId, now, flowsAt, signal }: Needs)
   await Promise.all(lanes)
 }
 
-/** False: the service refused, because the person was deleted. */
+/** Resolves to false if the service refused because the person was deleted. */
 const isLived = (moment: Promise<void>): Promise<boolean> =>
   moment.then(
     () => true,
@@ -182,7 +182,7 @@ function createLife(life: Life) {
   }
 }
 
-/** A machine's typing: every key alike, at another pace each time. */
+/** A machine's typing: every key has the same times, at another pace for each pattern. */
 function evenly(words: readonly string[], person: DemoPerson, moment: Moment, nth: number): Uint8Array {
   const everyMs = 70 + 45 * (nth % 4)
   const keys = [...words.join(' ')].map(

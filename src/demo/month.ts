@@ -2,7 +2,7 @@ import { randomFrom } from '../typist/made-up-person.js'
 import { LOCATIONS, type Location } from './locations.js'
 import { DEMO_PEOPLE, type DemoPerson, type Device, HEADLESS, NEW_LAPTOP, STRANGERS_LAPTOP } from './people.js'
 
-/** How an attempt of the month is made; a security code may be wrong. */
+/** The kinds of event in the month. */
 type Deed =
   /** The person joins: an account, and reference patterns. */
   | { readonly kind: 'join' }
@@ -32,7 +32,7 @@ const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
 /** Days of the month; the last one is today. */
 export const DAYS = 30
-/** Typing is not newer than this, so that a person who signs in now does not type at two places at once. */
+/** No event is newer than this, so that a person who signs in now is not at two places at once. */
 const UNTIL_MS = 5 * MINUTE_MS
 
 const PORTAL = 'portal'
@@ -69,7 +69,7 @@ export function monthOf(now: number): ReadonlyMap<DemoPerson, readonly Moment[]>
   )
 }
 
-/** References from which on a person signs in by typing. */
+/** Least references with which a person signs in by typing. */
 const TYPES_FROM = 5
 /** Two thirds of the staff join on the first workday, the others on a later one. */
 const FOUNDERS = 24
@@ -106,7 +106,7 @@ const here = (
   application,
 })
 
-/** The habits of a person: when they come and where they work. */
+/** The sign-ins of a person, by the habits of when they come and where they work. */
 function signIns(person: DemoPerson, { joins, first, now, hasCode }: Stay, random: Random): Moment[] {
   const comesAt = 6 * HOUR_MS + random() * 2.5 * HOUR_MS
   const homeDay = 1 + Math.floor(random() * 5)
@@ -140,7 +140,7 @@ function signIns(person: DemoPerson, { joins, first, now, hasCode }: Stay, rando
   return moments
 }
 
-/** Share of sign-ins at which a person types slower than usual, tired or with a cup in a hand: some of them fail. */
+/** Share of sign-ins at which a person types slower than usual. Some of these fail. */
 const SLOW = 0.3
 
 /** Seeds of people with a story: a trip to Lisbon, a new laptop, three wrong codes. */
@@ -156,7 +156,7 @@ function locationOn(person: DemoPerson, day: number, atHome: boolean): Location 
 /** Seed of the person whose password was stolen, and of the one whose code somebody guesses. */
 const VICTIM = 5
 const GUESSED = 14
-/** Minutes of the wrong codes: each as soon as the lock of the ones before has ended, the last one locks until a new code. */
+/** Minutes of the wrong codes. Each comes as soon as the lock of the earlier ones has ended; the last one locks until a new code. */
 const GUESSES = [0, 0.3, 0.6, 17, 34, 51, 113, 175, 237, 299]
 
 /** The attacks of one day: a wave of bots and a guessed code by night, a stolen password in the afternoon. */

@@ -51,10 +51,10 @@ export const STRANGERS_LAPTOP = deviceOf(chrome(WINDOWS), [1366, 768, 1], 4, 'In
 
 /** A made-up person of the demo organization. */
 export interface DemoPerson {
-  /** Seeds the typing and all that is drawn for the person. */
+  /** Seed of the typing and of everything that is drawn for the person. */
   readonly seed: number
   readonly userRef: string
-  /** Null: nominative. */
+  /** Null on a nominative account. */
   readonly memberRef: string | null
   readonly displayName: string
   readonly group: string

@@ -31,25 +31,25 @@ export function rulesAfter(before: RulesChange, change: RulesChange = {}): Alert
     Object.fromEntries(
       CHANNELS.map((channel) => [channel, change[kind]?.[channel] ?? before[kind]?.[channel] ?? false]),
     )
-  // Sound: every kind and every channel is there.
+  // Sound: every kind has every channel.
   return Object.fromEntries(EVENT_KINDS.map((kind) => [kind, of(kind)])) as AlertRules
 }
 
 /** Further facts of an event, by kind. They identify no person. */
 export interface EventDetails {
-  /** Lock: its end, epoch ms; null if only a reset or a new code ends it. */
+  /** End of a lock, epoch ms; null if only a reset or a new code ends it. */
   readonly until?: number | null
-  /** Codes tried on many members: number of members whose codes failed within ten minutes, and number of all members. */
+  /** Number of members whose codes failed within ten minutes, and number of all members, if codes were tried on many members. */
   readonly nFailed?: number
   readonly nMembers?: number
-  /** Overage: the thing counted, the count, and the licensed count. */
+  /** The thing that exceeds its quota, its count, and the licensed count. */
   readonly of?: 'accounts' | 'shared accounts'
   readonly n?: number
   readonly licensed?: number
-  /** Outage: beginning and end, epoch ms. */
+  /** Beginning and end of an outage, epoch ms. */
   readonly beganAt?: number
   readonly endedAt?: number
-  /** Completed profile: type of the account, and number of reference patterns. */
+  /** Type of the account and number of reference patterns of a completed profile. */
   readonly accountType?: AccountType
   readonly nPatternsRef?: number
 }

@@ -5,7 +5,7 @@ import type { RecommendedAction, VerdictReason } from './verdict.js'
 /** An event of an attempt that an operator can be alerted to. */
 interface AttemptEvent {
   readonly kind: 'blocked' | 'bot' | 'replay' | 'impossible-travel' | 'locked' | 'security-code-locked'
-  /** Lock: its end, epoch ms; null if only a reset or a new code ends it. */
+  /** End of a lock, epoch ms; null if only a reset or a new code ends it. */
   readonly until?: number | null
 }
 

@@ -7,7 +7,7 @@ import type { RecommendedAction } from './verdict.js'
 /** The known pattern that an attempt's pattern is nearest to, if a sincere pattern is seldom as near. */
 interface CopyOf {
   readonly patternId: string
-  /** Share of sincere patterns that are as near, 0 to 1. Absent from attempts recorded before there was one. */
+  /** Share of sincere patterns that are as near, 0 to 1. Absent from attempts recorded before this field existed. */
   readonly chance?: number
 }
 
@@ -23,28 +23,30 @@ export interface AttemptFacts {
   /** Every context indicator, with the weights that applied. */
   readonly indicators: readonly IndicatorReading[]
   readonly botLikelihood: number
-  /** `Enrolled`: against the enrolled references. `Adapted`: against all references; null if not scored. */
+  /** Confidence against the enrolled references, and against all references (null if not scored). */
   readonly confidenceEnrolled: number
   readonly confidenceAdapted: number | null
   /** Whether any weighted context indicator had a score. */
   readonly contextKnown: boolean
   /** The shadow policy's recommendation; null if no shadow policy was set. */
   readonly shadow: { readonly policyId: string; readonly recommendedAction: RecommendedAction } | null
-  /** Null if the pattern is not near enough to one for a doubt. */
+  /** Null if the pattern is not near enough to a known pattern to raise a doubt. */
   readonly copyOf: CopyOf | null
-  /** Refused because it has the times of a known pattern; or because it is one with edits. */
+  /** The pattern was rejected because it has the times of a known pattern. */
   readonly replayRejected: boolean
+  /** The pattern was rejected because it is an edited copy of a known pattern. */
   readonly editedCopyRejected: boolean
-  /** Perhaps a copy: refused only by a policy that wants certainty. Absent from attempts recorded before there was one. */
+  /** The pattern may be a copy. Absent from attempts recorded before this field existed. */
   readonly copyInDoubt?: boolean
   readonly impossibleTravel: boolean
-  /** `bot`: classified as a machine. `replay`: detected, even if not refused. */
+  /** The typing was classified as a machine's. */
   readonly bot: boolean
+  /** A replay was detected, even if it was not rejected. */
   readonly replay: boolean
   readonly mode: 'visible' | 'sensitive'
   /** Whether the words of the session were typed. Absent from attempts recorded before sessions had words. */
   readonly typedWords?: TypedWords
-  /** The sitting that the confidence is for. Absent from attempts recorded before there were two. */
+  /** The sitting whose trees gave the confidence. Absent from attempts recorded before this field existed. */
   readonly sitting?: Sitting
   /** Ids of the enrolled and of the adaptive reference patterns that the pattern was scored against, in order of scoring. */
   readonly references: readonly string[]

@@ -93,7 +93,7 @@ export const afterLock = ({ biometric, security_code }: AttemptCounters): Attemp
   security_code: { ...security_code, off: true, closedUntil: UNTIL_UNLOCKED },
 })
 
-/** Whether an administrator's lock closes typing. A reset by the API or the dashboard, or an unlock, ends that. */
+/** Whether an administrator's lock closes typing. A reset by the API or the dashboard, or an unlock, ends this lock. */
 export const lockedByAdministrator = ({ biometric, security_code }: AttemptCounters): boolean =>
   biometric.off && security_code.closedUntil >= UNTIL_UNLOCKED
 
@@ -125,7 +125,7 @@ export const REFUSED_BECAUSE = [
   'fallback-off',
   'typing-first',
 ] as const
-/** Why an attempt was not open. `code-used` means that a temporary code was used or has expired. */
+/** The reason why an attempt was not open. `code-used` means that a temporary code was used or has expired. */
 export type RefusedBecause = (typeof REFUSED_BECAUSE)[number]
 
 export interface AttemptWindow {
@@ -138,7 +138,7 @@ export interface AttemptWindow {
   readonly retryAfterSeconds: number | null
 }
 
-/** Which attempt a session may make next: typing if open, else the code if open, else `locked`. */
+/** The attempt that a session may make next: typing if it is open, else the code if it is open, else `locked`. */
 export function attemptWindow(inputs: ModeInputs): AttemptWindow {
   const { policy, session, counters, now } = inputs
   const fallback = policy.security_code_fallback
@@ -164,7 +164,7 @@ export function attemptWindow(inputs: ModeInputs): AttemptWindow {
 }
 
 /**
- * Why an attempt of `kind` is not open; null if it is open. `enroll` if there is no complete profile to compare typing with.
+ * The reason why an attempt of `kind` is not open; null if it is open, `enroll` without a complete profile to compare typing with.
  * A reason that persists in a new session has priority over one that ends with the session.
  */
 export function whyClosed(

@@ -44,14 +44,14 @@ export function outdated(
   if (member.nPatternsRef === 0) return false
   if (!READABLE_SAMPLE_FORMATS.includes(member.sampleFormat)) return true
   const lastUse = Math.max(member.completedAt ?? 0, member.lastTypedAt ?? 0)
-  // 0: the profile became complete only because the target was lowered; its year has not begun.
+  // `lastUse` is 0 if the profile became complete only because the target was lowered: its year has not begun.
   return lastUse > 0 && member.nPatternsRef >= targetRefPatterns && now - lastUse > PROFILE_LIFETIME_MS
 }
 
 /** Typing verify is open in `ok` and `full` only. */
 export const canVerify = (status: BiometricStatus): boolean => status === 'ok' || status === 'full'
 
-/** The public view of a profile. It shows the next generation while that is enrolled to replace an expired one. */
+/** The public view of a profile. While a new generation is enrolled to replace an expired one, it shows the new generation. */
 export interface ProfileView {
   readonly biometricStatus: BiometricStatus
   readonly nPatternsRef: number

@@ -9,7 +9,7 @@ const RECENT_AUTHENTICATION_MS = 5 * 60_000
 export interface EnrollmentInputs {
   readonly member: Member
   readonly session: {
-    /** When typing last succeeded in this session, epoch ms; null: never. */
+    /** When typing last succeeded in this session, epoch ms; null if never. */
     readonly authenticatedAt: number | null
     /** Id of the pending action that this session's bootstrap has reported; null if none. */
     readonly reportedAction: string | null
@@ -23,7 +23,7 @@ export type EnrollmentPlace =
   | { readonly kind: 'reset'; readonly pendingId: string }
   /** Added to the current references if they are fewer than `limit`. */
   | { readonly kind: 'current'; readonly limit: number }
-  /** Added to the next generation, which replaces this one when complete; `asReset`: the replacement counts as a reset. */
+  /** Added to the next generation, which replaces this one when it is complete. With `asReset`, the replacement counts as a reset. */
   | { readonly kind: 'successor'; readonly owner: string; readonly asReset: boolean }
   /** Replaces the oldest reference, for a queued UPDATE, after typing succeeded in this session. */
   | { readonly kind: 'replace'; readonly pendingId: string }

@@ -5,10 +5,11 @@ export const INVALID_PATTERNS_MAX = 20
 export const INVALID_PATTERNS_WINDOW_MS = 15 * 60_000
 
 /**
- * Refusals of a pattern that use no attempt and are rate-limited instead. Our choice: this includes a bot and a replay on
- * enroll, because each is a free query of the detectors, a pattern that is `too-soon` or of a locked profile, because it was
- * found to be no bot's, and a foreign `member_ref`, because its reservation is returned.
- * A weak security code is not included: it is not scored, and a good code, which costs more, has no limit.
+ * Refusals of a pattern that use no attempt and are rate-limited instead. Our choice: the list includes
+ * - a bot and a replay on enroll, because each is a free query of the detectors;
+ * - a pattern that is `too-soon` or of a locked profile, because the refusal shows that no bot was detected;
+ * - a foreign `member_ref`, because its reservation is returned.
+ * It does not include a weak security code: the code is not scored, and a good code, which costs more, has no limit.
  */
 export const LIMITED_REFUSALS: readonly RefusalKind[] = [
   'pattern-invalid',

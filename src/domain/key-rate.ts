@@ -1,6 +1,6 @@
 /** Request limit of one API key. */
 export interface KeyRate {
-  /** Requests a second over all processes; `NO_RATE`: unlimited. */
+  /** Requests a second over all processes; `NO_RATE` sets no limit. */
   readonly perSecond: number
   /** Requests allowed at once, 1 or more. */
   readonly burst: number

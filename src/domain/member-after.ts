@@ -8,13 +8,13 @@ interface RecordedAttempt {
   readonly authenticated: boolean
   readonly method: AttemptKind
   readonly counters: AttemptCounters
-  /** Null leaves them unchanged. */
+  /** Null leaves the habits unchanged. */
   readonly habits: HabitsText | null
 }
 
 /**
  * The member as the commit of an attempt leaves it. The commit itself applies the same rule to the row in SQL, in
- * `record_attempts.sql`: it would cost more to return or to send the row. The stores of the simulator use this function, and
+ * `record_attempts.sql`, because returning or sending the row would cost more. The stores of the simulator use this function, and
  * their contract compares them with PostgreSQL.
  */
 export function memberAfter(member: Member, attempt: RecordedAttempt): Member {

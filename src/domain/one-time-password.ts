@@ -10,13 +10,13 @@ export const PASSWORD_LIMITS = {
   wrongPerDay: 10,
 } as const
 
-/** The digits of what a person entered; null if that is no password. */
+/** The digits that a person entered; null if they are no password. */
 export function enteredPassword(text: string): string | null {
   const digits = enteredDigits(text)
   return /^\d{6}$/.test(digits) ? digits : null
 }
 
-/** An address with most of its local part hidden, to show where a mail went: `a•••@example.org`. */
+/** An address with most of its local part hidden, to show where a mail was sent: `a•••@example.org`. */
 export function maskedAddress(address: string): string {
   const at = address.lastIndexOf('@')
   return `${address.slice(0, 1)}•••${address.slice(at)}`

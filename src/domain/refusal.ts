@@ -51,7 +51,7 @@ export class Refusal extends Error {
     readonly kind: RefusalKind,
     message: string,
     readonly retryAfterS?: number,
-    /** The error behind it, for the log: it is not sent. */
+    /** The cause of the refusal, for the log. It is not sent. */
     cause?: unknown,
   ) {
     super(message, { cause })
@@ -62,7 +62,7 @@ export class Refusal extends Error {
 export const sessionMissing = () =>
   new Refusal('session-missing', 'X-Service-Session is missing or expired: bootstrap with GET /users/{userRef}')
 
-/** Only for a caller with a live session of the account. */
+/** Sent only to a caller with a live session of the account. */
 export const sessionOfAnother = () =>
   new Refusal(
     'session-missing',

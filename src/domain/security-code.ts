@@ -43,7 +43,7 @@ export interface CodeRules {
 }
 
 /**
- * Why a code may not be chosen: a sentence that does not contain the code; null for an acceptable code. Equality with the
+ * The reason why a code may not be chosen, a sentence without the code; null for an acceptable code. Equality with the
  * previous code is checked elsewhere, because only its hash is kept.
  */
 export function weakness(code: string, { policy, refs }: CodeRules): string | null {
@@ -85,13 +85,13 @@ const RULES: readonly { readonly weak: (code: string) => boolean; readonly messa
 
 const reversed = (code: string) => [...code].reverse().join('')
 
-/** Up or down, by any step, wrapping past 9 and 0. */
+/** Whether the digits count up or down in equal steps, past 9 and 0 too. */
 function constantStep(code: string): boolean {
   const steps = [...code].slice(1).map((digit, i) => (Number(digit) - Number(code[i]) + 10) % 10)
   return steps.every((step) => step === steps[0])
 }
 
-/** The last repeat may be incomplete: 4074074 as well as 407407. */
+/** Whether the code repeats a block. The last repeat may be incomplete: 4074074 as well as 407407. */
 function repeatedBlock(code: string): boolean {
   for (let block = 1; block <= code.length / 2; block++) {
     if ([...code].every((digit, i) => i < block || digit === code[i - block])) return true

@@ -7,6 +7,9 @@ export type Sitting = 'same' | 'later'
  */
 const SITTING_MS = 3600 * 1000
 
-/** The sitting of a probe; `completedAt` is when the profile was completed, epoch ms; null: unknown, as if a lower target made it complete. */
+/**
+ * The sitting of a probe. `completedAt` is when the profile was completed, epoch ms; null if that is unknown, as after a lower
+ * target made the profile complete.
+ */
 export const sittingOf = (completedAt: number | null, now: number): Sitting =>
   completedAt === null || now - completedAt > SITTING_MS ? 'later' : 'same'

@@ -7,13 +7,13 @@ export const ENROLLED_TOGETHER = 5
 /** Sign-ins in which no word comes twice, if the list has enough words: as many as the latest patterns that a copy is searched in. */
 const SIGN_INS_APART = 49
 /**
- * Words from which one sign-in draws about seven: the more, the less two sessions at the same time have in common. With fewer
- * than the least a text could be foreseen, and with more than the most a longer list serves the choice of key pairs better.
+ * Number of words from which one sign-in draws about seven. The more there are, the fewer words two concurrent sessions share. Below
+ * `least`, a text could be predicted. Above `most`, a longer list serves the choice of key pairs better.
  */
 const DRAWN_FROM = { least: 10, most: 14 }
 /** Plans of a list. A person has one of them, in an order of their own. */
 const PLANS = 16
-/** Factor of a pair's worth each time that an enrolled word has it already. Not measured. */
+/** Factor of a pair's worth for each enrolled word that has the pair already. Not measured. */
 const AGAIN = 0.25
 /** Keys of a pair: 26 letters, Space, any other. */
 const KEYS = 28
@@ -80,7 +80,7 @@ export function worthiestWords(words: readonly string[], worth: PairWorth, count
 
 interface PairsOfAll {
   readonly pairs: Uint16Array
-  /** Where each word's pairs end. */
+  /** End of each word's pairs. */
   readonly ends: Uint32Array
 }
 const known = new WeakMap<readonly string[], PairsOfAll>()
@@ -110,8 +110,8 @@ interface Plan {
 /**
  * Distinct words for one pattern of their owner; another seed draws other words, or another order. The words of an enrollment
  * cover as many of the language's key pairs as they can, those first that identify people best. The words of sign-ins are others,
- * with these key pairs: no word of the enrollment, and none of about the last 48 sign-ins. All follows from the owner, the list and
- * `turn`, so nothing is stored, and asking again brings no word back that was typed before. `words` must be distinct; if all of them
+ * with these key pairs: no word of the enrollment, and none of about the last 48 sign-ins. They follow from the owner, the list and
+ * `turn`, so nothing is stored, and a repeated call returns no word that was typed before. `words` must be distinct; if all of them
  * give too few key presses, all are returned.
  */
 export function suggestWordsFor(owner: string, words: readonly string[], turn: WordTurn, seed: number): string[] {
@@ -162,8 +162,8 @@ function planned(words: readonly string[], worth: PairWorth): Plan {
 const pressesOf = (words: readonly string[]): number => words.reduce((sum, word) => sum + word.length + 1, -1)
 
 /**
- * At most half of the words, in up to `n` patterns that together have the key pairs of most worth and frequency in the list: each
- * word is the one that adds most a key press.
+ * At most half of the words, in up to `n` patterns that together have the key pairs of most worth and frequency in the list. Each
+ * word is the one that adds most worth per key press.
  */
 export function coveringWords(words: readonly string[], worth: PairWorth, n: number): string[][] {
   const { pairs, ends } = pairsOfAll(words)
@@ -187,7 +187,7 @@ export function coveringWords(words: readonly string[], worth: PairWorth, n: num
   return patterns
 }
 
-/** The word not taken that has most left a key press. */
+/** The word that is not taken and has most worth left per key press. */
 function bestOf(ends: Uint32Array, pairs: Uint16Array, left: readonly number[], taken: ReadonlySet<number>): number {
   let [best, most] = [0, Number.NEGATIVE_INFINITY]
   for (let i = 0, at = 0; i < ends.length; i++) {

@@ -1,7 +1,7 @@
 import type { KeyPress } from './key-press.js'
 import { keyName, keyOfCode } from './key-table.js'
 
-/** Whether a pattern types the words that its session was issued; `masked` if its keys are masked, so that nobody can tell. */
+/** Whether a pattern types the words that its session was issued; `masked` if its keys are masked, so that its text is unknown. */
 export const TYPED_WORDS = ['issued', 'other', 'masked'] as const
 export type TypedWords = (typeof TYPED_WORDS)[number]
 
@@ -71,7 +71,7 @@ export function typesWords(words: readonly string[], keys: Uint8Array, presses: 
   const wanted = wantedOf(words)
   if (wanted.length === 0) return false
   if (typesAtOnce(wanted, keys)) return true
-  // Checked first, because a hostile text of held Backspaces would take milliseconds.
+  // This check comes first, because a hostile text of held Backspaces would take milliseconds.
   if (written(keys) > 2 * wanted.length) return false
   const typed = presses()
   return CHARACTERS.some((characters) => typesCorrected(wanted, typed, characters))
@@ -95,7 +95,7 @@ function wantedOf(words: readonly string[]): Wanted[] {
   return wanted
 }
 
-/** Without a deletion, a shortcut or a letter on a key of its own. */
+/** Whether the keys type the words without a deletion, a shortcut or a letter on a key of its own. */
 function typesAtOnce(wanted: readonly Wanted[], keys: Uint8Array): boolean {
   const characters = CHARACTERS[0] ?? []
   let right = 0
@@ -156,7 +156,7 @@ function typesCorrected(
   return readings.some(({ right, wrong }) => wrong === 0 && right === wanted.length)
 }
 
-/** Deletes the last `n` characters. `many`: or any further ones, down to a text without a mistake. */
+/** Deletes the last `n` characters. With `many`, may delete further ones, down to any text without a mistake. */
 function deleted(readings: readonly WordReading[], n: number, many: boolean): readonly WordReading[] {
   const left = new Set<WordReading>()
   for (let reading of readings) {

@@ -154,7 +154,7 @@ export function readTypingPattern(body: Uint8Array): ReadPattern {
   return problem === null ? { ok: true, pattern: parsed.data, presses: keys, warnings } : refused(problem)
 }
 
-/** `escapes`: the text has \u escapes; only these can contain NUL or a lone surrogate. */
+/** `escapes` is true if the text has \u escapes: only these can contain NUL or a lone surrogate. */
 type Parsed = { ok: true; value: unknown; escapes: boolean } | { ok: false; message: string }
 
 function parseJson(body: Uint8Array): Parsed {
@@ -205,7 +205,7 @@ const COMPOSED_SHARE_MAX = 0.5
 const KEY_V = keyOfCode('KeyV')
 const INSERT = keyOfCode('Insert')
 
-/** Why the text was not typed key by key; null if it was. The recorder does not send such patterns. */
+/** The reason why the text was not typed key by key; null if it was. The recorder does not send such patterns. */
 function untypedProblem({ kevt = [], k = [] }: TypingPattern): string | null {
   const downs = kevt.filter(({ type }) => type === 'keydown')
   const pasted = downs.some((event) => {

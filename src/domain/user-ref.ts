@@ -15,7 +15,7 @@ export function normalizeUserRef(text: string): string | null {
   return NORMALIZED.test(normalized) ? normalized : null
 }
 
-/** Which references are accepted, as the end of a sentence about one. */
+/** The rule for references, as the end of a sentence about one. */
 export const USER_REF_RULE =
   'must start with a letter or digit and hold only letters, digits, spaces and . _ @ + - (128 at most)'
 

@@ -9,11 +9,11 @@ export interface Evidence {
   /** Calibrated, 0 to 1; null if no context signal is known. */
   readonly confidenceContext: number | null
   readonly bot: boolean
-  /** The times of a known pattern. */
+  /** The pattern has the times of a known pattern. */
   readonly replay: boolean
-  /** A known pattern that was edited: likely, not certain. */
+  /** The pattern is likely, but not certainly, an edited copy of a known pattern. */
   readonly editedCopy: boolean
-  /** Perhaps a copy: one sincere pattern in 200 has as much evidence. */
+  /** The pattern may be a copy: one sincere pattern in 200 has as much evidence. */
   readonly copyInDoubt: boolean
   /** The speed since the last sign-in is impossible. */
   readonly impossibleTravel: boolean
@@ -26,10 +26,10 @@ export interface Verdict {
 }
 
 /**
- * Decides from scores and policy. A replay or an impossible travel gives `block` at any score; a bot or a copy gives
- * the policy's `on_suspicion`, or `block` if the score alone gives it. A pattern that may be a copy is challenged, except where the
- * policy's priority is usability. Context can raise or lower the confidence, but a
- * biometric confidence below half the threshold always gives `block`.
+ * Decides from scores and policy. A replay or an impossible travel gives `block` at any score. A bot or a copy gives the policy's
+ * `on_suspicion`, or `block` if the score alone gives `block`. A pattern that may be a copy is challenged, unless the policy's
+ * priority is usability. Context can raise or lower the confidence, but a biometric confidence below half the threshold always
+ * gives `block`.
  */
 export function verdict(evidence: Evidence, policy: Policy): Verdict {
   const { confidenceBiometrics, confidenceContext } = evidence

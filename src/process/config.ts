@@ -24,7 +24,7 @@ const listOf = <T extends string>(values: readonly [T, ...T[]]) =>
     .transform((text) => text.split(',').map((part) => part.trim()))
     .pipe(z.array(z.enum(values)).min(1))
 
-/** In libpq's form: one server, or several separated by commas. */
+/** An address in libpq's form, of one server or of several separated by commas. */
 const databaseUrl = z
   .string()
   .regex(/^postgres(ql)?:\/\//, 'must begin with postgres:// or postgresql://')
@@ -66,7 +66,7 @@ const Environment = z.object({
   ROLES: listOf(ROLES)
     .optional()
     .describe(
-      'What this process serves, comma-separated: core, links, dashboard, jobs, sso. The role sso needs SSO_FILE. Unset, it serves all but sso.',
+      'Roles of this process, comma-separated: core, links, dashboard, jobs, sso. The role sso needs SSO_FILE. Unset, it has all but sso.',
     ),
   DATABASE_URL: databaseUrl
     .optional()
@@ -232,13 +232,13 @@ export interface Config {
   readonly databaseUrl: string | null
   readonly databasePool: number
   readonly migrate: boolean
-  /** Whether statements stay prepared, as `?prepare=` of DATABASE_URL says; null: unless a pooler is found. */
+  /** Whether statements stay prepared, as `?prepare=` of DATABASE_URL says; null if the absence of a pooler decides. */
   readonly databasePrepare: boolean | null
   readonly redisUrl: string | null
-  /** Settings of single sign-on; null: none. */
+  /** File with the settings of single sign-on; null if none. */
   readonly ssoFile: string | null
   readonly dataFolder: string
-  /** Null: the embedded default keeps its own keys in `dataFolder`. */
+  /** Null with the embedded PostgreSQL, which keeps its own keys in `dataFolder`. */
   readonly encryptionKey: Uint8Array | null
   readonly encryptionKeysPrevious: readonly Uint8Array[]
   readonly replay: 'reject' | 'flag'
@@ -266,9 +266,9 @@ export interface Config {
   readonly demo: boolean
   /** A new demo organization is filled with a made-up month. */
   readonly demoMonth: boolean
-  /** The separate address of /metrics; null: it is served with the APIs. */
+  /** The separate address of /metrics; null if it is served with the APIs. */
   readonly metricsAt: { readonly host: string; readonly port: number } | null
-  /** OpenTelemetry traces; null: none. */
+  /** OpenTelemetry traces; null if none. */
   readonly traces: { readonly endpoint: string; readonly ratio: number } | null
   readonly logLevel: LogLevel
   readonly logFormat: LogFormat

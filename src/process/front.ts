@@ -58,7 +58,7 @@ export interface Front {
   settingsChanged(organizationId: string): Promise<void>
   /** Calls `forget` when another front has deleted a person. */
   onPersonErased(forget: (person: ErasedPerson) => void): void
-  /** As `settingsChanged`, for a deleted person. */
+  /** Like `settingsChanged`, for a deleted person. */
   personErased(person: ErasedPerson): Promise<void>
   /** Every front that serves; null if the supervisor does not answer in time. */
   processes(): Promise<readonly FrontState[] | null>
@@ -148,6 +148,6 @@ function on<K extends ToFront['kind']>(kind: K, handle: (message: Extract<ToFron
 }
 
 function send(message: FromFront): void {
-  // Without a callback the error of a message to a supervisor that has just exited would end this process before it has stopped.
+  // Without a callback, the error of a message to a supervisor that has just exited would end this process before it has stopped.
   if (process.connected) process.send?.(message, undefined, undefined, () => {})
 }

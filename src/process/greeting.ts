@@ -32,7 +32,7 @@ export function greetingFields({ config, organizations }: Pick<Greeted, 'config'
   }
 }
 
-/** Holds the key of the demo organization, readable only by its owner. */
+/** The file with the key of the demo organization, which only its owner can read. */
 export const demoFile = ({ dataFolder }: Pick<Config, 'dataFolder'>): string => join(dataFolder, 'demo.json')
 
 /** The text that a start prints for the operator: addresses, and the next step. */

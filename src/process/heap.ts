@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8'
 
 /**
  * Growth of the old generation since the last collection that starts the next one, in percent. With 75 instead of 50, a verify
- * takes x 0.93 of the processor time of front and stores and a process 7 MiB more. 100 instead of 75 saves no time and takes
+ * takes x 0.93 of the processor time of front and stores, and a process 7 MiB more memory. 100 instead of 75 saves no time and takes
  * 14 MiB more (one front, 64 connections, medians of 8 alternating rounds on two cores).
  */
 const GROWTH_PERCENT = 75

@@ -5,16 +5,16 @@ import type { Logger } from './log.js'
 export interface OutageLog {
   /** Counts failures that the outage explains, and writes all other lines to the log that this one was made of. */
   readonly log: Logger
-  /** Logs a change of the health: why it is degraded, null for healthy again, and the last errors of the lost stores. */
+  /** Logs a change of the health: `why` is null once it is healthy again, `reason` has the last errors of the lost stores. */
   turn(why: string | null, reason: string): void
 }
 
 /**
- * The health shows a lost store at most 4 s after its loss: after 3 s without a ping, and two pings whose limit STORE_PATIENCE
- * multiplies. Until then the first failures wait, to be counted in its line. Times STORE_PATIENCE, as the next one.
+ * The health shows a lost store at most 4 s after its loss: after 3 s without a ping and two failed pings. Until then the first
+ * failures wait, so that the line of the outage counts them. This limit and `LATE_MS` are multiplied by STORE_PATIENCE.
  */
 const UNDECIDED_MS = 5000
-/** A call that began in an outage fails at most this long after its end: its line is `debug`. */
+/** A call that began in an outage fails at most this long after the end of the outage. Its line is `debug`. */
 const LATE_MS = 5000
 const REMIND_EVERY_MS = 60_000
 

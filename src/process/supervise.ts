@@ -38,11 +38,11 @@ interface Fronts {
   readonly port: number
   /** Metrics of all fronts as one text. */
   metricsText(): Promise<string>
-  /** Why no front should be sent a request; null if one is ready. */
+  /** The reason why no front should be sent a request; null if one is ready. */
   unready(): Promise<string | null>
 }
 
-/** Delay before a front is restarted, by its number of consecutive exits. It grows, so that a failing front does not restart in a loop. */
+/** Delay before a front is restarted, by its number of consecutive exits. The delay grows, so that a failing front does not restart in a loop. */
 const RESTART_MS = [0, 100, 500, 2000, 5000]
 /** A front that has served this long did not fail at its start. */
 const SETTLED_MS = 30_000
@@ -76,7 +76,7 @@ export async function superviseFronts(options: SuperviseOptions): Promise<Fronts
     if (restarts > 0) own.restarted()
     let hasServed = restarts > 0
     const startAgain = (message: string, facts: object): void => {
-      // A first start that fails ends all: see below.
+      // A failed first start stops all fronts: see below.
       if (stopping || !hasServed) return
       const again = performance.now() - begun > SETTLED_MS ? 0 : exits + 1
       const waitMs = RESTART_MS[Math.min(again, RESTART_MS.length - 1)] ?? 0
@@ -120,7 +120,7 @@ export async function superviseFronts(options: SuperviseOptions): Promise<Fronts
     await Promise.all(Array.from({ length: processes }, (_, i) => launch(i, 0)))
     return { port: servedOn, metricsText: () => metrics.text(fronts), unready: () => unready(fronts) }
   } catch (error) {
-    // They were stopped while they started: the caller of `stop` ends the process.
+    // The fronts were stopped while they started: the caller of `stop` ends the process.
     if (stopping) return await new Promise<never>(() => {})
     await stop()
     throw error
@@ -128,9 +128,9 @@ export async function superviseFronts(options: SuperviseOptions): Promise<Fronts
 }
 
 /**
- * Adds a new front to `fronts`. The fronts are the workers of a cluster, so that those with `node:http` share the port. Each accepts
- * connections itself (`SCHED_NONE`), so it serves while this process hangs. Rejects with the system's error if it gives no process, file
- * descriptor or memory.
+ * Adds a new front to `fronts`. The fronts are the workers of a cluster, so that fronts with `node:http` share the port. Each accepts
+ * connections itself (`SCHED_NONE`), so it serves while this process hangs. Rejects with the error of the system if that has no process, file
+ * descriptor or memory left.
  */
 async function forkFront(
   { file, args }: SuperviseOptions,
@@ -142,7 +142,7 @@ async function forkFront(
   cluster.setupPrimary({ exec: file, args: [...args], execArgv: [...process.execArgv, ...HEAP_FLAGS] })
   const env = { ...ALLOCATOR, ...process.env, PORT: String(port), KEYSTRIDE_FRONT: String(index) }
   const worker = cluster.fork(env)
-  // The listeners of its process tell of a failed fork; without this one it would end this process.
+  // The listeners of the child process report a failed fork. Without this listener, the error would end this process.
   worker.on('error', () => {})
   const child = worker.process
   fronts.add(child)
@@ -233,7 +233,7 @@ async function answerFront(
   child: ChildProcess,
   message: FromFront,
 ): Promise<void> {
-  // Without a callback the error of a message to a front that has just exited would end this process.
+  // Without a callback, the error of a message to a front that has just exited would end this process.
   const answer = (to: ToFront) => child.connected && child.send(to, () => {})
   if (message.kind === 'ask-metrics') answer({ kind: 'metrics-text', id: message.id, text: await metrics.text(fronts) })
   if (message.kind === 'ask-processes') answer({ kind: 'processes', id: message.id, processes: statesOf(served) })

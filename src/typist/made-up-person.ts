@@ -1,7 +1,7 @@
 /**
  * People generated from a seed, for trying the API, for tests and for benches that have no recordings. Each has a pace, a
- * hold time per key and a habit per key pair, and types with lognormal noise and a drift between sessions. The only realistic
- * property: patterns of one person are more similar to each other than to a stranger's.
+ * hold time per key and a habit per key pair, and types with lognormal noise and a drift between sessions. Only one property is
+ * realistic: patterns of one person are more similar to each other than to a stranger's.
  */
 export interface MadeUpPerson {
   /** One session's typing of a text, in the recorder's format. */

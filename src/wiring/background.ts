@@ -71,7 +71,7 @@ export async function stopJobs(jobs: readonly Job[], meter: Pick<UsageMeter, 'fl
   const ended = Promise.all(jobs.map((job) => job.stop()))
   await meter.flush().catch(() => {})
   await Promise.race([ended, delay(STOPPING_MS, undefined, { ref: false })])
-  // Again, because a round that failed has given its counts back.
+  // The counts are written again, because a round that failed has returned its own.
   await meter
     .flush()
     .catch((error: unknown) => log.warn({ why: reasonOf(error) }, 'the last requests were not counted'))

@@ -31,15 +31,14 @@ interface Needs {
   readonly signal: AbortSignal
 }
 
-/** Enough for the people of the month. */
+/** Enough memory for the people of the month. */
 const CACHE_BYTES = 16 * 1024 * 1024
 const DAY_MS = 86_400_000
 const READ_UNTIL_MS = 9 * 3_600_000
 
 /**
- * Fills an organization with the made-up month: its people live it by the flows of the service, by a clock of their own. An unfinished
- * month of an interrupted start is deleted first. Nothing outside this process can ask for it, because it writes attempts with a
- * past time.
+ * Fills an organization with the made-up month. The flows of the service write the month, with a clock of their own. An unfinished
+ * month of an interrupted start is deleted first. No API starts this, because it writes attempts with a past time.
  */
 export async function fillWithMonth(needs: Needs): Promise<void> {
   const { stores, organizationId, signal } = needs
@@ -95,7 +94,7 @@ async function deleteMadeUp(needs: Needs): Promise<void> {
   }
 }
 
-/** An operator has read the notifications up to the morning after the attacks by night. */
+/** Marks the notifications before `before` as read, as by an operator in the morning after the attacks of the night. */
 async function readOld({ stores: { notifications }, organizationId }: Needs, before: number): Promise<void> {
   const unread = { kind: null, read: false } as const
   const found = await notifications.page(organizationId, unread, { skip: 0, limit: 500 })
@@ -105,14 +104,14 @@ async function readOld({ stores: { notifications }, organizationId }: Needs, bef
 const dueFile = (folder: string) => join(folder, 'demo-month-due')
 
 /**
- * Schedules the month for a demo organization that this start has created. A file in the data folder notes it until the month is whole,
- * so that an interrupted start is followed by another.
+ * Schedules the month for a demo organization that this start has created. A file in the data folder marks the month as due until it
+ * is complete, so that the start after an interrupted one fills the organization again.
  */
 export const scheduleDemoMonth = (folder: string): void => writeFileSync(dueFile(folder), '', { mode: 0o600 })
 
 export const isDemoMonthDue = (folder: string): boolean => existsSync(dueFile(folder))
 
-/** Fills the demo organization in the background, if that is due. `scoring` null: starts and closes its own. */
+/** Fills the demo organization in the background, if that is due. If `scoring` is null, starts and closes its own. */
 export function beginDemoMonth(
   { config, stores, log }: { config: Config; stores: Stores; log: Logger },
   scoring: Scoring | null,

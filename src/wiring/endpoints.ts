@@ -97,7 +97,7 @@ export function pages(config: Config, services: Services, stores: Stores): Plain
   return [...own, ...tryEndpoints(tryIt, services.linksUrl, refusesDevice)]
 }
 
-/** The decision of `withoutTouchScreens`, before anything is typed: a pattern's `d` has the user agent and the hints of the browser. */
+/** Decides as `withoutTouchScreens`, before anything is typed: a pattern's `d` has the user agent and the hints of the browser. */
 function refusesTouchScreens({ touchScreens }: Config): RefusesDevice {
   if (touchScreens === 'accept') return () => false
   return (header) => isTouchScreen(deviceKind(header('user-agent') ?? '', header('sec-ch-ua-mobile') === '?1'))
@@ -161,8 +161,8 @@ export function documents(apis: readonly Api<Services>[], config: Config, stores
 }
 
 /**
- * `/livez`, `/readyz` and `/metrics`, for load balancers and monitors. `unready` gives the reason not to send new requests
- * here; null: ready.
+ * `/livez`, `/readyz` and `/metrics`, for load balancers and monitors. `unready` returns the reason not to send new requests
+ * here, or null.
  */
 export function probes(unready: () => Probed<string | null>, metricsText: () => Promise<string>): Probe[] {
   const text = (status: number, body: string) => ({ status, contentType: 'text/plain; charset=utf-8', body })

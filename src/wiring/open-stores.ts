@@ -73,10 +73,10 @@ const connectionsFor = ({ processes, databasePool }: Config): number =>
   Math.max(60, (processes + 1) * databasePool + FURTHER_CONNECTIONS)
 
 /**
- * Opens every store that the configuration names. `schema` says what to do with a database of another version: `migrate` migrates it,
- * `at-least` accepts a newer one, `exact` accepts none; the last two throw otherwise and change nothing. `redis` false does
- * not open Redis, which administration does not need. `observer` sees every call of the stores. `supervised`: the supervising process restarts an embedded database
- * that dies. After a failure, closes everything it has opened.
+ * Opens every store that the configuration names. `schema` decides about a database of another version: `migrate` migrates it,
+ * `at-least` accepts a newer one, `exact` accepts none; the last two throw otherwise and change nothing. Without `redis`, Redis is
+ * not opened: administration does not need it. `observer` sees every call of the stores. With `supervised`, the supervising process
+ * restarts an embedded database that dies. After a failure, closes everything that was opened.
  */
 export async function openStores(
   config: Config,
@@ -149,7 +149,7 @@ export async function openStores(
 interface DatabaseOptions {
   readonly supervised: boolean
   readonly schema: SchemaChoice
-  /** Gets the steps that close what this opens. */
+  /** The list to which the steps are added that close the opened database. */
   readonly closing: (() => Promise<void>)[]
   readonly observer: StoreObserver | null
 }
@@ -277,7 +277,7 @@ const REFUSED: Readonly<Record<string, string>> = {
 }
 const AWAY = /^(ECONNREFUSED|ECONNRESET|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|ENOENT)$/
 
-/** Why a first connection failed, in words for the operator; null for an error that is not known. */
+/** The reason why a first connection failed, in words for the operator; null for an unknown error. */
 function reasonOf(error: Error): string | null {
   const code = 'code' in error ? String(error.code) : ''
   const refused = REFUSED[code]
@@ -328,6 +328,6 @@ export { findEmbedded } from '../storage/postgres/embedded/embedded.js'
 export { inspectPostgres } from '../storage/postgres/inspection/inspection.js'
 export { readBackup } from '../storage/postgres/schema/backup.js'
 
-/** Loads the client only if Redis is used, as above. */
+/** Inspects the sessions in Redis. The client is loaded only here. */
 export const inspectRedis = async (url: string): Promise<SessionStoreInspection> =>
   (await import('../storage/redis/inspection.js')).inspectRedis(url)

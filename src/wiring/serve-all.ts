@@ -44,7 +44,7 @@ interface Needs {
   readonly log: Logger
   /** Null if this process is the whole service. */
   readonly front: Front | null
-  /** Metrics that the stores have fed since they were opened. */
+  /** Metrics that count the calls of the stores since they were opened. */
   readonly storeMetrics: { readonly metrics: readonly Metric[] }
 }
 
@@ -236,7 +236,7 @@ function addGauges(
   const skewS = () => stores.clock.skewMs() / 1000
   gauge('keystride_clock_skew_seconds', "Largest skew between a clock and the database's", skewS, 'max')
   add(storeMetrics.metrics)
-  // The supervisor of several processes has those of all.
+  // The supervisor of several processes has the metrics of all.
   if (front === null) add(createProcessMetrics(1, () => 1).metrics)
 }
 

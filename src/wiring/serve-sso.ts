@@ -38,13 +38,13 @@ import type { Stores } from './stores.js'
 interface Needs {
   readonly config: Config
   readonly stores: Stores
-  /** Why the stores are degraded; null: they are well. */
+  /** The reason why the stores are degraded; null if they are not. */
   readonly degraded: () => string | null
   readonly stopping: () => boolean
   readonly log: Logger
 }
 
-/** Another process may have made a key: it is published here after this time at most, long before it signs. */
+/** A key that another process has made is published here within this time, long before the key signs. */
 const KEYS_EVERY_MS = 60_000
 const MAIL_WITHIN_MS = 10_000
 
@@ -184,7 +184,7 @@ const logged = (provider: Awaited<ReturnType<typeof createProvider>>, log: Logge
     notNotified: (client, why) => log.warn({ client, why }, 'an application was not notified of a sign-out'),
   })
 
-/** Null: the directory finds people by name. */
+/** The login at the upstream provider; null if the directory finds people by name. */
 function openUpstream({ directory, issuer }: SsoSettings, needs: Omit<UpstreamNeeds, 'settings' | 'bridge'>) {
   return directory.kind === 'userinfo' ? upstreamLogin({ ...needs, settings: directory, bridge: issuer }) : null
 }

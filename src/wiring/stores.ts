@@ -100,7 +100,7 @@ export interface Stores {
   readonly embedded: boolean
   /** Migrations that opening applied. */
   readonly migrated: readonly string[]
-  /** Statements that an administrator must run before `pg_dump` can back up the database; null: none. */
+  /** Statements that an administrator must run before `pg_dump` can back up the database; null if none. */
   readonly backupRoleSql: () => Promise<string | null>
   close(): Promise<void>
 }

@@ -212,5 +212,5 @@ const settingsAt = (policyId: string, createdAt: number): Settings => ({
   words: CORE_POOLS,
 })
 
-/** A store of which the verify of a typing pattern calls these methods only. */
+/** A store with only these methods, because the verify of a typing pattern calls no others. */
 const part = <Store>(methods: Partial<Store>): Store => methods as Store

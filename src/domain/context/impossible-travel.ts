@@ -4,13 +4,13 @@ import type { Signal, SignalWeights } from './signal.js'
 
 export const TRAVEL_WEIGHTS = { distance: 0, time: 0, speed: 0 } as const
 
-/** Speed of a flight including the time at airports: up to this, travel is plausible. */
+/** Speed of a flight with the time at airports. Up to this speed, travel is plausible. */
 const FAST_KMH = 500
-/** Faster than an airliner: impossible. */
+/** No airliner is faster. Above this speed, travel is impossible. */
 const IMPOSSIBLE_KMH = 1000
 /** A shorter distance counts as an error of the database or an effect of the network, not as travel. Our choice. */
 const TRAVEL_MIN_KM = 100
-/** Least time assumed between two attempts: keeps the speed finite. */
+/** Least time assumed between two attempts, so that the speed is finite. */
 const TIME_MIN_S = 60
 /** A last success further in the future was timed by a database clock that has since been set back. No measurement behind it. */
 const CLOCK_ERROR_MAX_MS = 300_000

@@ -38,6 +38,6 @@ export function networkSignals(
   ]
 }
 
-/** `AS64500 Example`. */
+/** A network as text, such as `AS64500 Example`. */
 export const asnText = ({ asn, organization }: NonNullable<Circumstances['network']>): string =>
   organization === null ? `AS${asn}` : clipped(`AS${asn} ${organization}`, 80)

@@ -17,7 +17,7 @@ const TIMES_MAX = 120
 /** Hours since Monday 0:00 UTC. Our choice: UTC, because a device's time zone is not trustworthy. */
 const hourOfWeek = (at: number): number => (Math.floor(at / HOUR_MS) + EPOCH_HOUR) % WEEK_HOURS
 
-/** How usual the hour is for the member. Neighbouring hours, and the same hour on other days, count in part. */
+/** The signal of how usual the hour is for the member. Neighbouring hours, and the same hour on other days, count in part. */
 export function timeSignals({ at }: Circumstances, { hours = [] }: Habits, weights: SignalWeights): Signal[] {
   const hour = hourOfWeek(at)
   const times = hours.reduce((sum, [known, n]) => sum + n * nearness(hour, known), 0)
