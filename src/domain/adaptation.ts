@@ -31,7 +31,7 @@ export function liftable(enrolled: number, policy: Policy): boolean {
   return enrolled >= Math.max(challengeFrom(policy), threshold / 2) && enrolled < threshold
 }
 
-/** Combines two confidences: against the enrolled references, and against all references (null: not scored). */
+/** Combines two confidences: against the enrolled references, and against all references (null if not scored). */
 export const joinedConfidence = (enrolled: number, all: number | null, policy: Policy): number =>
   all !== null && liftable(enrolled, policy) ? Math.max(enrolled, all) : enrolled
 
@@ -39,7 +39,7 @@ export interface AdaptationInputs {
   readonly verdict: Verdict
   /** The typing was seen before, even if the policy does not refuse replays. */
   readonly replay: boolean
-  /** Against the enrolled references alone: adaptive references must not confirm further ones. */
+  /** Confidence against the enrolled references alone, because adaptive references must not confirm further ones. */
   readonly confidenceEnrolled: number
   /** Null if no context signal is known. */
   readonly confidenceContext: number | null

@@ -41,7 +41,7 @@ export const TLS_MODES = ['none', 'starttls', 'tls'] as const
 export const EmailSettings = z.object({
   host: Host.describe('SMTP server; its host must be in ALERT_HOSTS'),
   port: Port,
-  tls: z.enum(TLS_MODES).describe('starttls: STARTTLS is required; tls: TLS from the first byte; none: no encryption'),
+  tls: z.enum(TLS_MODES).describe('starttls requires STARTTLS, tls uses TLS from the first byte, none is unencrypted'),
   sender: Mailbox,
   recipients: several(Mailbox),
   user: z.string().max(255).regex(LINE, 'must be printable ASCII on one line').nullable().default(null),

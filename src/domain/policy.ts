@@ -43,13 +43,13 @@ export const Policy = z.object({
     .enum(WORDS_RULES)
     .default('suggest')
     .describe(
-      'suggest: any text may be typed, and `typed_words` of an authentication says which was. require: a pattern that does not type the words of its session is 422 and not judged; the mode must be visible.',
+      'With suggest, any text may be typed, and `typed_words` of an authentication says which was. With require, a pattern that does not type the words of its session is 422 and not judged; the mode must be visible.',
     ),
   enrollment: z
     .object({ minHoursBetween: z.number().min(0).max(168) })
     .default({ minHoursBetween: 0 })
     .describe(
-      'Hours from one reference pattern of an enrollment to the next; an earlier one gets 429. 0: all may be typed at once. References of several days recognize a person better on other days.',
+      'Hours from one reference pattern of an enrollment to the next; an earlier one gets 429. With 0, all may be typed at once. References of several days recognize a person better on other days.',
     ),
   security_code_fallback: z.object({
     enabled: z.boolean(),

@@ -42,7 +42,7 @@ const CHARACTERS: readonly (readonly string[])[] = LAYOUTS.map((moved) =>
  * after a quarter of a second or later.
  */
 const REPEATS_FROM_MS = 225
-/** Most readings of an ambiguous text that are followed at once. More than ten are rare: one for each place where a held Backspace may have stopped. */
+/** Most readings of an ambiguous text that are tracked. More than ten are rare: each place where a held Backspace may have stopped adds one. */
 const READINGS_MAX = 64
 /** Letters without a decomposition into a base letter and marks. */
 const BASE_LETTERS: Readonly<Record<string, string>> = Object.fromEntries(

@@ -82,7 +82,7 @@ export function greeting({ config, port, provider, apikey, organizations, comman
 
 const MONTH = [
   'Its people and a month of their sign-ins are made up, and are being written now: in less than a minute the console is',
-  'full of them. A button of the console deletes them. `npm start -- --empty` does without.',
+  'full of them. A button of the console deletes them. `npm start -- --empty` starts without them.',
   '',
 ]
 

@@ -1,7 +1,7 @@
 import type { Language } from '../domain/typing-words.js'
 import { html } from './html.js'
 
-/** Shown after some seconds, unless the script removes it: no script, an old browser, a file that did not load, an error in it. */
+/** Shown after some seconds, unless the script removes it. It stays without JavaScript, in an old browser, and if the script fails. */
 const NEEDS: Readonly<Record<Language, string>> = {
   en: 'The console did not start. It needs JavaScript, in a browser of the last few years. Please load the page again, or use another browser.',
   fr: 'La console n’a pas démarré. Elle a besoin de JavaScript, dans un navigateur de ces dernières années. Merci de recharger la page, ou d’utiliser un autre navigateur.',

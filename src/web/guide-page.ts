@@ -8,7 +8,7 @@ interface GuideNeeds {
   readonly publicUrl: string
   /** Pages that this process serves. */
   readonly links: readonly PageLink[]
-  /** Why the service is degraded; null: it is well. */
+  /** The reason why the service is degraded; null if it is not. */
   readonly degraded: string | null
 }
 
@@ -17,7 +17,7 @@ export type PageLink = readonly [href: string, name: string]
 
 const EXAMPLE_URL = 'http://localhost:8080'
 
-/** The page at `/`: the state of the service, links to all pages, then the guide. In English, for developers. */
+/** The page at `/`, in English for developers: the state of the service, links to all pages, then the guide. */
 export function guidePage({ guide, publicUrl, links, degraded }: GuideNeeds): string {
   // Safe as markup: the build escapes the guide's text, and an encoded address needs no escape.
   const text: Html = { markup: guide.replaceAll(EXAMPLE_URL, encodeURI(publicUrl)) }

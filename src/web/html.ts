@@ -1,4 +1,4 @@
-/** Safe markup: inserted without escaping. */
+/** Safe markup, which is inserted without escaping. */
 export interface Html {
   readonly markup: string
 }

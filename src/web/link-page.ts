@@ -53,12 +53,12 @@ ${needsScript(texts)}
   })
 }
 
-/** The page for a key without a live link: identical byte for byte for all such keys, so that it reveals nothing about the key. */
+/** The page for a key without a live link. It is identical for all such keys, byte for byte, so that it reveals nothing about the key. */
 export const gonePage = (language: Language): string => sayingPage(language, BASE, TEXTS[language].gone)
 
 export const unavailablePage = (language: Language): string => sayingPage(language, BASE, TEXTS[language].unavailable)
 
-/** Becomes visible after 1.5 s unless the module removes it: no script, an old browser, a file that did not load. */
+/** A notice that appears after 1.5 s unless the module removes it, as without JavaScript, in an old browser or after a failed load. */
 export const needsScript = (texts: Texts): Html => html`<p id="needs" class="notice">${texts.needsScript}</p>`
 
 /** The form in which words are typed; the page's module uses its ids. */

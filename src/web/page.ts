@@ -42,11 +42,11 @@ interface Page {
   /** The folder of the modules, relative to the page's address: empty, or `../`. */
   readonly base: string
   readonly body: Html
-  /** The module that the page runs; absent: none. */
+  /** The module that the page runs, if any. */
   readonly module?: string
   /** Input of the module. */
   readonly data?: object
-  /** Whether the page links to its other languages; true unless given. */
+  /** Whether the page links to its other languages; true by default. */
   readonly languages?: boolean
 }
 

@@ -15,7 +15,7 @@ export interface SsoView {
   /** Name of the application that the person signs in to. */
   readonly application: string
   readonly heading: keyof SsoTexts['steps']
-  /** Code and sentence of a situation; null: none to tell. `code`: null for a situation without a number. */
+  /** Code and sentence of a situation; null if there is none. `code` is null for a situation without a number. */
   readonly note: { readonly code: number | null; readonly text: string } | null
   readonly body: SsoBody
   /** Offers to go back to the application without a sign-in. */
@@ -30,14 +30,14 @@ export type SsoBody =
       readonly wordsLanguage: string
       /** Patterns held and required, while enrolling. */
       readonly progress: { readonly done: number; readonly target: number } | null
-      /** Why the same words are asked for again; null: they are not. */
+      /** The reason why the same words are asked for again; null if they are not. */
       readonly again: string | null
       readonly offersPassword: boolean
-      /** Digits of the security code that may be given instead; null: none may. */
+      /** Number of digits of the security code that may be entered instead; null if none may. */
       readonly codeLength: number | null
     }
   | { readonly kind: 'code'; readonly length: number }
-  /** `sentTo`: null while no password was sent. `purpose` comes back with the form. */
+  /** `sentTo` is null while no password was sent. The form returns `purpose`. */
   | { readonly kind: 'password'; readonly sentTo: string | null; readonly purpose: string; readonly maySend: boolean }
   | { readonly kind: 'retry' }
   | { readonly kind: 'reset' }
@@ -108,7 +108,7 @@ const passwordForm = (sentTo: string, texts: SsoTexts, next: string): Html =>
 <input id="password" name="password" required inputmode="numeric" autocomplete="one-time-code" ${digits(PASSWORD_DIGITS)} autofocus>
 <button name="action" value="password">${next}</button>`)
 
-/** So many digits, of any script. A pasted code may have spaces, dashes and invisible marks between them, so it is not cut off. */
+/** Attributes of a field for `count` digits of any script. A pasted code may have other characters in between, so it is not cut off. */
 const digits = (count: number): Html => html`maxlength="64" pattern="(\\P{Nd}*\\p{Nd}){${count}}\\P{Nd}*"`
 
 /** A text with a value in place of its placeholder, which a browser that translates the page leaves as it is. */
@@ -122,7 +122,7 @@ const sendForm = (purpose: string, text: string, look: string): Html =>
     html`<input type="hidden" name="purpose" value="${purpose}"><button name="action" value="send" class="${look}">${text}</button>`,
   )
 
-/** A page that only says something: an error of the provider, or the end of a session. */
+/** A page with only a message: an error of the provider, or the end of a session. */
 export function ssoSaying(
   language: Language,
   { title, text, detail }: { readonly title: string; readonly text: string; readonly detail?: string },

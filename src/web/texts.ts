@@ -7,11 +7,11 @@ import { LANGUAGES, type Language } from '../domain/typing-words.js'
 export type Texts = typeof web
 export type SsoTexts = typeof sso
 
-// By require: an import of JSON warns on Node 20.
+// Node 20 warns about an import of JSON, not about a require.
 const require = createRequire(import.meta.url)
 const inAll = (folder: string) =>
   Object.fromEntries(LANGUAGES.map((language) => [language, require(`../../texts/${folder}/${language}.json`)]))
 
-/** Texts by language. The cast is sound: test/texts.test.ts compares the keys of each language with the English ones. */
+/** Texts by language. Sound: test/texts.test.ts compares the keys of each language with the English ones. */
 export const TEXTS = inAll('web') as Readonly<Record<Language, Texts>>
 export const SSO_TEXTS = inAll('sso') as Readonly<Record<Language, SsoTexts>>

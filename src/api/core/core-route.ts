@@ -36,7 +36,7 @@ export interface CoreServices {
   readonly legacyVerify: LegacyVerifyFlow
   readonly legacyLink: LegacyLinkFlows
   readonly pendingActions: PendingActionFlows
-  /** Cached health: null if healthy, else the reason. Touches no store. */
+  /** The cached health, without a call to a store: null if healthy, else the reason. */
   readonly degraded: () => string | null
   readonly version: string
 }

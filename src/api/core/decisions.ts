@@ -1,6 +1,6 @@
 import type { Outcomes } from '../../http/route.js'
 
-/** Actions of a customer's server on a verify answer (interface, Verify rules 2 to 4). docs/integrate.md has the same table. */
+/** Actions of a customer's server on a verify answer (interface, Verify rules 2 to 4). The file docs/integrate.md has the same table. */
 export const verifyOutcomes: Outcomes = {
   lead: 'Read the answer of verify from top to bottom; the first row that fits decides.',
   heads: ['answer of verify', 'your server'],

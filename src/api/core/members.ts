@@ -94,9 +94,9 @@ export const changeUser = coreRoute({
     schema: z
       .object({
         type: AccountTypeField.describe(
-          'generic: requires `member_ref`, the name of the existing person as a member; nominative: requires at most one member',
+          'generic requires `member_ref`, the name of the existing person as a member; nominative requires at most one member',
         ),
-        member_ref: UserRef.describe('on a generic account: the member to add'),
+        member_ref: UserRef.describe('the member to add to a generic account'),
         member_selection: z.enum(['ask', 'list']),
         groups: z.array(Label).max(50).describe('replaces all groups'),
         tag: z

@@ -12,8 +12,8 @@ export const NextAttempt = z
       .int()
       .nullable()
       .describe(
-        'with mode locked: seconds until a mode opens, in this session or a new one. With an open mode: 0, or seconds ' +
-          'until the lock of the refused mode ends. Null if waiting does not help',
+        'seconds until a mode opens, in this session or a new one; with an open mode 0, or seconds until the lock of the ' +
+          'refused mode ends; null if waiting does not help',
       ),
     ...Words,
   })

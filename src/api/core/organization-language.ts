@@ -5,7 +5,7 @@ import { coreRoute, NoParams, NoQuery } from './core-route.js'
 
 const MEANING = {
   language: `language of suggested words if neither the member nor the call sets one: ${LANGUAGES.join(', ')}`,
-  mode: 'auto: the Accept-Language header of a call has priority over default_language; forced: the header is ignored',
+  mode: 'with auto, Accept-Language of a call has priority over default_language; with forced, it is ignored',
 }
 const LanguageSetting = z.object({
   default_language: z.string().describe(MEANING.language),

@@ -9,7 +9,7 @@ export const preferLanguage = coreRoute({
   path: '/users/{userRef}/preferred-language',
   summary: 'Set or clear the widget language of a member',
   description:
-    'Has priority over the language query of a call and over the setting of the organization. null clears it. ' +
+    'Has priority over the language query of a call and over the setting of the organization. `null` clears the preference. ' +
     'On a generic account member_ref names the member.',
   countedAs: 'other',
   lane: 'core',
@@ -22,9 +22,9 @@ export const preferLanguage = coreRoute({
     schema: z
       .object({
         language: LanguageTag.nullable().describe(
-          `one of ${LANGUAGES.join(', ')}; a region (pt-BR) is dropped; null clears`,
+          `one of ${LANGUAGES.join(', ')}; a region (pt-BR) is dropped; null clears the preference`,
         ),
-        member_ref: UserRef.optional().describe('on generic accounts: the member, if the query does not name one'),
+        member_ref: UserRef.optional().describe('the member of a generic account, if the query does not name one'),
       })
       .meta({ examples: [{ language: 'fr' }, { language: null }] }),
   },
@@ -32,7 +32,7 @@ export const preferLanguage = coreRoute({
     200: z.object({
       userRef: z.string().describe('normalized reference'),
       memberRef: z.string(),
-      language: z.enum(LANGUAGES).nullable().describe('the resulting preference; null: none'),
+      language: z.enum(LANGUAGES).nullable().describe('the resulting preference; null if none'),
     }),
   },
   refuses: ['member-required', 'member-mismatch', 'user-not-found', 'validation-failed'],

@@ -9,7 +9,7 @@ import type { Lane } from '../../http/route.js'
 export const SecurityCodeBody = z
   .object({
     securityCode: z.string().regex(/^\d{4,12}$/, 'must be 4 to 12 digits'),
-    member_ref: UserRef.optional().describe('on generic accounts: the member'),
+    member_ref: UserRef.optional().describe('the member of a generic account'),
   })
   .meta({ title: 'SecurityCode', examples: [{ securityCode: '749205' }] })
 export type SecurityCodeBody = z.infer<typeof SecurityCodeBody>
@@ -17,7 +17,7 @@ export type SecurityCodeBody = z.infer<typeof SecurityCodeBody>
 /** A recorder's pattern is larger, so only bodies up to this size are parsed on the main thread. */
 const CODE_BYTES_MAX = 2048
 
-/** Whether a verify body may hold a security code; decided by size and a byte search, without parsing. */
+/** Whether a verify body may hold a security code. A byte search decides this in a small body, without parsing. */
 const mayHoldCode = (body: Uint8Array): boolean =>
   body.length <= CODE_BYTES_MAX && Buffer.from(body.buffer, body.byteOffset, body.length).includes('securityCode')
 

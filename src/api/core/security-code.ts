@@ -4,9 +4,9 @@ import { coreRoute, designation, MemberQuery, UserParams } from './core-route.js
 
 const REFUSES = ['session-missing', 'member-required', 'member-mismatch', 'user-not-found'] as const
 const CodeState = {
-  codeLength: z.int().describe('security code length'),
+  codeLength: z.int().describe('length of the security code'),
   securityCodeSet: z.boolean(),
-  securityCodeTemporary: z.boolean().describe('issued by the service: the user must replace it'),
+  securityCodeTemporary: z.boolean().describe('true if the service issued the code, which the user must replace'),
 }
 
 /** Sets the code that a member chose. The new code replaces an earlier one and ends the member's other sessions. */
@@ -28,7 +28,7 @@ export const chooseSecurityCode = coreRoute({
     schema: z
       .object({
         securityCode: z.string().max(64).describe('digits, `codeLength` of them'),
-        member_ref: UserRef.optional().describe('on generic accounts: the member, if the query does not name one'),
+        member_ref: UserRef.optional().describe('the member of a generic account, if the query does not name one'),
       })
       .meta({ examples: [{ securityCode: '749205' }] }),
   },

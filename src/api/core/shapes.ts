@@ -3,10 +3,10 @@ import { BIOMETRIC_STATUSES, type ProfileView } from '../../domain/biometric-sta
 import { PENDING_ACTIONS } from '../../domain/pending-action.js'
 import { LANGUAGES } from '../../domain/typing-words.js'
 
-/** Ours: follows from the policy's `enrollment`. */
+/** Our choice: the wait follows from the policy's `enrollment`. */
 export const RetryAfterField = z
   .number()
-  .describe('seconds until the profile takes its next pattern by the policy; 0: at once')
+  .describe('seconds until the profile takes its next pattern by the policy; 0 if it takes one at once')
 
 /** Fields that several core answers share (interface, Resources and their fields). */
 export const AccountTypeField = z.enum(['nominative', 'generic'])

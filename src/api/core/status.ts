@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { coreRoute, NoParams, NoQuery } from './core-route.js'
 
-/** The cached health of the service: needs no key, touches no store, always answers 200. */
+/** The cached health of the service. The route needs no key, calls no store and always answers 200. */
 export const status = coreRoute({
   method: 'get',
   path: '/status',

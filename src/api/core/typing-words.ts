@@ -11,7 +11,7 @@ const TypingWordFields = {
   id: z.string().describe('a core word has the same id on every installation'),
   word: z.string(),
   language: z.enum(LANGUAGES),
-  core: z.boolean().describe('shipped with the product: can be disabled, not edited or deleted'),
+  core: z.boolean().describe('shipped with the product; it can be disabled, but not edited or deleted'),
   enabled: z.boolean().describe('whether the word may be suggested'),
 }
 const TypingWordReply = z.object(TypingWordFields)
@@ -37,8 +37,8 @@ export const listTypingWords = coreRoute({
     'frequency.',
   query: z.object({
     language: LanguageTag.optional().describe(`only this language: ${LANGUAGE}`),
-    core: Flag.optional().describe('true: only shipped words; false: only own words'),
-    enabled: Flag.optional().describe('true: only words that may be suggested; false: only disabled words'),
+    core: Flag.optional().describe('true for only shipped words, false for only own words'),
+    enabled: Flag.optional().describe('true for only enabled words, false for only disabled words'),
   }),
   body: { kind: 'none' },
   replies: { 200: z.object({ words: z.array(TypingWordReply) }) },

@@ -20,8 +20,8 @@ import { AccountTypeField, PendingActionField, ProfileUpdateField, Words } from 
 const CodeFields = {
   requiresSecurityCode: z.boolean().describe('the policy allows a security code as fallback for typing'),
   securityCodeSet: z.boolean(),
-  securityCodeTemporary: z.boolean().describe('issued by the service: the user must replace it'),
-  codeLength: z.int().describe('security code length'),
+  securityCodeTemporary: z.boolean().describe('true if the service issued the code, which the user must replace'),
+  codeLength: z.int().describe('length of the security code'),
 }
 const CreatedState = z
   .object({
@@ -141,10 +141,10 @@ export const createUser = coreRoute({
     schema: z
       .object({
         type: AccountTypeField.optional().describe(
-          'nominative (default): one account, one person; generic: a shared account of several members',
+          'nominative (default) is an account of one person, generic a shared account of several members',
         ),
         member_ref: UserRef.nullish().describe(
-          'on a generic account: the member to create; an existing one is unchanged, with status 200',
+          'the member to create on a generic account; an existing one is unchanged, with status 200',
         ),
         rotate_security_code: z.boolean().optional().describe('issue a temporary security code if the person has none'),
         user_display_name: z.string().min(1).max(200).nullish().describe('display label; never an identity key'),

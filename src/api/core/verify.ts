@@ -60,8 +60,8 @@ export const VerifyReply = z
       .enum(REFUSED_BECAUSE)
       .nullable()
       .describe(
-        'with action refused: why the attempt was not open; null otherwise. code-used: a temporary code was used, or its ' +
-          '24 hours are over',
+        'the reason why a refused attempt was not open; null for any other action. code-used means that a temporary code ' +
+          'was used, or that its 24 hours are over',
       ),
     nextAttempt: NextAttempt.nullable().describe('null after a success, and if the user can only enroll'),
     enrollmentRequired: z.boolean().describe('if true, do not complete the login: send the user through enrollment'),
@@ -175,8 +175,8 @@ function scored(
 }
 
 /**
- * A failed attempt's confidence in tenths: with the exact value somebody could improve a pattern step by step. The dashboard and the
- * trace keep the exact one.
+ * A failed attempt's confidence in tenths: with the exact value an attacker could improve a pattern step by step. The dashboard and
+ * the trace keep the exact value.
  */
 const shownConfidence =
   (authenticated: boolean) =>

@@ -44,7 +44,7 @@ export const activities = dashboardRoute({
           .number()
           .nullable()
           .describe(
-            'events: attempts; authentications: successes; biometrics, contextual: mean score, null if there is none',
+            'events counts attempts, authentications counts successes; the others give the mean score, null without one',
           ),
         n: z.int(),
         authenticated: z.int(),
@@ -98,7 +98,7 @@ export const dataCounter = dashboardRoute({
   },
 })
 
-/** The same for several windows in one call. */
+/** Three counts of several windows in one call. */
 export const dataCounterBatch = dashboardRoute({
   ...Row,
   lane: 'batch',

@@ -22,7 +22,7 @@ import {
 /** Restricts figures to the attempts of one user. */
 const OfUser = { user_ref: UserRef.optional().describe('only attempts of this user; 404 for an unknown one') }
 
-/** The user of a query, or undefined for all. Refuses with `user-not-found`. */
+/** The user of a query, or undefined for all. Refuses an unknown user with `user-not-found`. */
 async function userOf(
   { inspect }: DashboardServices,
   organizationId: string,
@@ -106,7 +106,7 @@ export const geolocation = dashboardRoute({
   method: 'get',
   path: '/aggregations/geolocation',
   summary: 'Locations of attempts, as points of a map',
-  description: `To a tenth of a degree; the ${POINTS_MAX} most frequent. Empty without a location database (GEOIP_DB).`,
+  description: `The answer has the ${POINTS_MAX} most frequent locations, to a tenth of a degree; without GEOIP_DB it has none.`,
   params: NoParams,
   query: withWindow(OfUser),
   body: NoBody,
@@ -158,10 +158,10 @@ export const contextualBreakdown = dashboardRoute({
     200: Data(
       z.object({
         indicator: z.enum(INDICATORS),
-        enabled: z.boolean().describe('false: the indicator never contributes to a score in this deployment'),
+        enabled: z.boolean().describe('if false, the indicator never contributes to a score in this deployment'),
         scores: z.array(
           z.object({
-            band: z.string().describe('high, medium, low: thirds of the score; unknown: no score'),
+            band: z.string().describe('third of the score: high, medium or low; unknown without a score'),
             ...CountedFields,
           }),
         ),
@@ -192,7 +192,7 @@ export const confidenceDistribution = dashboardRoute({
   method: 'get',
   path: '/aggregations/confidence',
   summary: 'Distribution of the confidence of typing attempts, in twentieths, by outcome',
-  description: 'A security code has no confidence and is not counted. From hourly counts, as the other figures.',
+  description: 'A security code has no confidence and is not counted. All figures come from hourly counts.',
   params: NoParams,
   query: withWindow({}),
   body: NoBody,

@@ -42,7 +42,7 @@ const WebhookReply = z.object({
   secret: z
     .string()
     .optional()
-    .describe('only in the answer to the call that generated it: the service cannot show it again'),
+    .describe('present only in the answer to the call that generated it, because the service cannot show it again'),
 })
 
 const EmailBody = EmailSettings.extend({
@@ -100,7 +100,7 @@ interface Wire<B extends z.ZodType> {
 const email: Wire<typeof EmailBody> = {
   channel: 'email',
   name: 'e-mail',
-  description: 'Sent by SMTP, one message to all recipients. User and password require TLS.',
+  description: 'One message to all recipients is sent by SMTP. User and password require TLS.',
   body: EmailBody,
   reply: EmailReply,
   settingsOf: ({ password, ...settings }) => ({
@@ -209,7 +209,7 @@ function routesOf<B extends z.ZodType>(wire: Wire<B>): Route<DashboardServices>[
       method: 'post',
       path: `/alert/${channel}/test`,
       summary: `Send a test by ${name} at once and return the outcome`,
-      description: 'At most once in two seconds. Returns only the kind of failure, not the remote answer.',
+      description: 'A channel takes one test in two seconds. The answer has only the kind of failure, not the reply.',
       body: NoBody,
       replies: { 200: Data(Outcome) },
       refuses: ['nothing-found', 'rate-limited'],

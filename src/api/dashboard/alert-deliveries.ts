@@ -6,13 +6,13 @@ import { dashboardRoute, iso, isoOrNull, List, NoBody, NoParams, Paging, Row } f
 
 const Delivery = z
   .object({
-    id: z.string().describe('the receiver sees it too: `X-Keystride-Delivery`, `id`, `webhook-id`'),
+    id: z.string().describe('the receiver gets it too, as `X-Keystride-Delivery`, `id` or `webhook-id`'),
     notification_id: z.string().describe('see GET /notifications'),
     kind: z.enum(EVENT_KINDS),
     channel: z.enum(CHANNELS),
     state: z
       .enum(DELIVERY_STATES)
-      .describe('failed: given up; dropped: 1,000 others waited, or the channel was removed before it was sent'),
+      .describe('failed means given up; dropped means that 1,000 others waited, or that the channel was removed first'),
     queued_at: z.iso.datetime(),
     due_at: z.iso.datetime().nullable().describe('the earliest next try; null unless it waits'),
     refusals: z.int().describe('tries in which the receiver refused this message'),
@@ -20,7 +20,7 @@ const Delivery = z
     last_try: z
       .object({ at: z.iso.datetime(), outcome: z.string(), text: z.string(), duration_ms: z.number() })
       .nullable()
-      .describe('null before the first one'),
+      .describe('null before the first try'),
   })
   .meta({ title: 'AlertDelivery' })
 
@@ -51,15 +51,15 @@ function deliveryOf(one: LoggedDelivery): z.infer<typeof Delivery> {
   }
 }
 
-/** Deliveries of alerts, and how the channels are. */
+/** Deliveries of alerts, and the state of the channels. */
 export const alertDeliveries = dashboardRoute({
   ...Row,
   method: 'get',
   path: '/alert/deliveries',
   summary: 'Deliveries of alerts, newest first, and the state of each channel',
   description:
-    'One per notification and channel that the rules name. Kept as long as the notification, 90 days. No outcome quotes the receiver. ' +
-    'A test of a channel is not a delivery.',
+    'Each notification has one delivery per channel that the rules name. A delivery is kept for 90 days, like its notification. ' +
+    'No outcome quotes the receiver. A test of a channel is not a delivery.',
   params: NoParams,
   query: z.object({ ...Paging, channel: z.enum(CHANNELS).optional(), state: z.enum(DELIVERY_STATES).optional() }),
   body: NoBody,
@@ -71,10 +71,10 @@ export const alertDeliveries = dashboardRoute({
             channel: z.enum(CHANNELS),
             n_waiting: z.int(),
             failures: z.int().describe('failed tries in a row'),
-            closed_until: z.iso.datetime().nullable().describe('nothing is tried before; null: at once'),
+            closed_until: z.iso.datetime().nullable().describe('no try is made before; null if one may be made now'),
           }),
         )
-        .describe('channels that are set'),
+        .describe('the channels that are set'),
     }),
   },
   refuses: [],

@@ -20,8 +20,8 @@ export const alertRules = dashboardRoute({
   path: '/alert',
   summary: 'Alert rules: kinds of event by channel',
   description:
-    'Every kind with every channel; all rules are off at first. A rule takes effect once its channel is set. Every event ' +
-    'creates a notification regardless of the rules; `degraded`, when the outage is over, and `enrollment-completed` only if a channel is on for them. `profile-reset` covers every emptied profile. ' +
+    'The matrix has every kind with every channel; all rules are off at first. A rule takes effect once its channel is set. Every event ' +
+    'creates a notification regardless of the rules; `degraded`, which is created after the outage, and `enrollment-completed` need a channel that is on for them. `profile-reset` covers every emptied profile. ' +
     'An alert is retried for 24 hours, six times if the receiver refuses it; at most 1,000 wait for an unreachable channel. A message may arrive twice, with the same id. ' +
     '`security-code-locked` is ' +
     'also raised for the organization as a whole if codes of more than 5 % of its members (at least three), or of more than ' +

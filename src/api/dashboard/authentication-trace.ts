@@ -10,7 +10,7 @@ export const authenticationTrace = dashboardRoute({
   summary: 'The raw scoring trace of one authentication',
   description:
     'Contains the person’s typing and, outside sensitive mode, the pressed keys: restrict it to people who have to ' +
-    'account for a decision about that person. See `docs/integrate.md`. Null for a security code, and after the patterns were ' +
+    'account for a decision about that person. See `docs/integrate.md`. The trace is null for a security code, and after the patterns were ' +
     'deleted.',
   params: Id,
   query: NoQuery,

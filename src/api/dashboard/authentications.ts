@@ -27,7 +27,7 @@ import {
   withWindow,
 } from './dashboard-route.js'
 
-const Outcome = z.number().min(0).max(1).nullable().describe('null: unknown, or a measurement; null is not 0')
+const Outcome = z.number().min(0).max(1).nullable().describe('null if unknown, and for a measurement; null is not 0')
 const Signal = z
   .object({
     signal: z.string(),
@@ -41,7 +41,7 @@ export const TypedWordsField = z
   .enum(TYPED_WORDS)
   .nullable()
   .describe(
-    'whether the words of the session were typed: letters and digits in order after Backspace, without case, spaces and marks, as they were scored; masked: in mode sensitive nobody can tell. Null for a security code, and for attempts of versions that did not compare',
+    'whether the words of the session were typed: letters and digits in order after Backspace, without case, spaces and marks, as they were scored; masked in mode sensitive, where the keys are unknown; null for a security code, and for attempts of versions that did not compare',
   )
 const Authentication = z
   .object({
@@ -133,7 +133,7 @@ interface Matches {
   readonly window: TimeWindow
 }
 
-/** Matching attempts: from hourly counts if they suffice, else from the attempts, which an index finds then. */
+/** Counts the matching attempts: from hourly counts if these suffice, else from the attempts, which an index then finds. */
 async function matching(
   { attemptLog, statistics }: DashboardServices,
   organizationId: string,
@@ -149,7 +149,7 @@ async function matching(
   const found = all.filter((one) => (wanted === null || one.value === wanted) && ofAction(one, action) > 0)
   const [first, last] = [found[0], found.at(-1)]
   if (first === undefined || last === undefined) return { count: 0, window }
-  // No index finds an application: a rare one is searched on the days that have it.
+  // No index finds an application, so a rare application is searched only on the days that have it.
   const days = { from: Math.max(window.from, first.at), to: Math.min(window.to, last.at + DAY_MS) }
   const part = facet === 'application' ? days : window
   if (reason !== null && application !== null)
@@ -212,7 +212,7 @@ export const listAuthentications = dashboardRoute({
   handle: ({ organizationId, query, services, turn }) => attempts(services, organizationId, query, turn),
 })
 
-/** The same list, for drill-down from a point of a series. */
+/** The list of `/authentications`, for the drill-down from a point of a series. */
 export const activityDetails = dashboardRoute({
   ...Row,
   method: 'get',

@@ -31,7 +31,7 @@ export const blockedUsers = dashboardRoute({
         user_ref: z.string(),
         member_ref: z.string(),
         user_display_name: z.string().nullable(),
-        blocked_until: z.iso.datetime().nullable().describe('null: until a reset, a new code or an unlock'),
+        blocked_until: z.iso.datetime().nullable().describe('null if only a reset, a new code or an unlock ends it'),
       }),
     ),
   },
@@ -75,7 +75,7 @@ export const blockedUsersHistory = dashboardRoute({
   },
 })
 
-/** The same for several windows in one call. */
+/** Blocked attempts, and users with one, in several windows of one call. */
 export const blockedUsersBatch = dashboardRoute({
   ...Row,
   lane: 'batch',

@@ -12,8 +12,8 @@ interface ConsoleFiles {
 }
 
 /**
- * `/console/` and every view below it: one document, whose script shows the view that the address names, in the language of the
- * browser if there is one.
+ * `/console/` and every view below it. One document serves all; its script shows the view that the address names, in the language
+ * of the browser if there is a translation.
  */
 export function consoleEndpoints(publicUrl: string, { scripts, style, licences }: ConsoleFiles): PlainEndpoint[] {
   const root = `${new URL(publicUrl).pathname.replace(/\/+$/, '')}/`

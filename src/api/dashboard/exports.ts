@@ -30,8 +30,8 @@ export const exportLog = dashboardRoute({
   path: '/management/export-log',
   summary: 'Export authentications, the request log or the ledger as CSV in a zip',
   description:
-    'Answers at once; /management/logs-archives shows when the archive is ready. Kept for 7 days. Deleting an account ' +
-    'removes the archives that hold its sign-ins, and starts one in progress again. Request a failed archive again. At most 10 may be queued.',
+    'The call answers at once; /management/logs-archives shows when the archive is ready. An archive is kept for 7 days. Deleting an ' +
+    'account removes the archives that hold its sign-ins, and restarts one in progress. Request a failed archive again. At most 10 may be queued.',
   params: NoParams,
   query: NoQuery,
   body: { kind: 'json', schema: Asked },

@@ -22,9 +22,9 @@ const Key = z
   .object({
     id: z.string(),
     label: z.string(),
-    scopes: Scopes.describe('`dashboard` is both of its parts'),
+    scopes: Scopes.describe('`dashboard` means `dashboard:read` and `dashboard:operate`'),
     created_at: z.iso.datetime(),
-    expires_at: z.iso.datetime().nullable().describe('null: never'),
+    expires_at: z.iso.datetime().nullable().describe('null if the key never expires'),
     revoked_at: z.iso.datetime().nullable(),
     state: z.enum(['live', 'expired', 'revoked']),
     own: z.boolean().describe('the key of this call'),
@@ -86,7 +86,7 @@ export const listKeys = dashboardRoute({
   summary: 'API keys of the organization, newest first; never the keys themselves',
   description: 'The last use of a key is not recorded.',
   params: NoParams,
-  query: z.object({ ...Paging, live: Flag.default('false').describe('true: only keys that work now') }),
+  query: z.object({ ...Paging, live: Flag.default('false').describe('if true, only keys that work now') }),
   body: NoBody,
   replies: { 200: List(Key) },
   refuses: [],
@@ -114,7 +114,7 @@ export const issueKey = dashboardRoute({
       .object({
         label: z.string().trim().min(1).max(100).describe('what the key is for'),
         scopes: Scopes.min(1).max(KEY_SCOPES.length),
-        expires_at: Moment.nullish().describe('default: as the calling key, which mostly is never'),
+        expires_at: Moment.nullish().describe('by default, the expiry of the calling key'),
       })
       .meta({ examples: [{ label: 'console of Ann', scopes: ['dashboard'], expires_at: '2099-01-01T00:00Z' }] }),
   },

@@ -48,8 +48,8 @@ async function entry(services: DashboardServices, organizationId: string, id: st
 }
 
 const KEPT =
-  'Kept for 30 days, without any data that the client sent. Leaves out successful bootstraps, enrollments and verifies, which ' +
-  '/usage/api counts.'
+  'An entry is kept for 30 days, without any data that the client sent. Successful bootstraps, enrollments and verifies have no entry: ' +
+  '/usage/api counts them.'
 const Id = z.object({ id: z.uuid().toLowerCase() })
 
 export const listLogs = dashboardRoute({
@@ -66,7 +66,7 @@ export const listLogs = dashboardRoute({
   handle: ({ organizationId, query, services }) => entries(services, organizationId, query),
 })
 
-/** The same with the parameters in the body. */
+/** As `listLogs`, with the parameters in the body. */
 export const searchLogs = dashboardRoute({
   ...Row,
   method: 'post',
@@ -95,7 +95,7 @@ export const oneLog = dashboardRoute({
   handle: ({ organizationId, params, services }) => entry(services, organizationId, params.id),
 })
 
-/** The same by another method: the interface names both. */
+/** As `oneLog`, by another method, because the interface names both. */
 export const readLog = dashboardRoute({
   ...Row,
   method: 'post',

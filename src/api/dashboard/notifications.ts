@@ -21,7 +21,7 @@ const Entry = z.object({
   id: z.string(),
   kind: z.enum(EVENT_KINDS),
   created_at: z.iso.datetime().describe('time of the event'),
-  text: z.string().describe('the event in one sentence'),
+  text: z.string().describe('one sentence about the event'),
   user_ref: z.string().nullable().describe('null if the event concerns the organization as a whole'),
   member_ref: z.string().nullable(),
   authentication_id: z.string().nullable().describe('see GET /authentications/{id}'),
@@ -50,9 +50,9 @@ export const listNotifications = dashboardRoute({
   path: '/notifications',
   summary: 'Notifications, newest first, with the number of unread ones',
   description:
-    'One per event, within seconds of it. Kept for 90 days; deleting an account deletes the notifications that name it. Each ' +
+    'Each event creates one notification within seconds. It is kept for 90 days; deleting an account deletes those that name it. Each ' +
     'failure that locks typing or code, or extends the lock, creates one. An attempt creates at most one more, of its most significant kind: bot, replay, ' +
-    'impossible-travel, else blocked, which a wrong code is too; a replay also under REPLAY=flag. Those of `enrollment-completed` count as read.',
+    'impossible-travel, else blocked, which includes a wrong code. A replay creates one under REPLAY=flag too. `enrollment-completed` counts as read.',
   params: NoParams,
   query: z.object({ ...Paging, kind: z.enum(EVENT_KINDS).optional(), read: Flag.optional() }),
   body: NoBody,
@@ -96,7 +96,7 @@ export const markRead = dashboardRoute({
   handle: ({ organizationId, body, services }) => mark(services, organizationId, body),
 })
 
-/** The same by another method: the interface names both. It is no read, whatever its method. */
+/** As `markRead`, by another method, because the interface names both. The route writes although its method is GET. */
 export const markReadByQuery = dashboardRoute({
   ...Row,
   method: 'get',

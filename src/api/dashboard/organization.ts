@@ -3,7 +3,7 @@ import { LANGUAGE_MODES, overQuota } from '../../domain/organization.js'
 import { Refusal } from '../../domain/refusal.js'
 import { Data, dashboardRoute, iso, NoBody, NoParams, NoQuery, Row } from './dashboard-route.js'
 
-const Quota = z.int().describe('0: unlimited')
+const Quota = z.int().describe('0 means unlimited')
 
 /** The organization as the core API shows it, and the settings that only the operator's command changes. */
 export const organization = dashboardRoute({
@@ -26,11 +26,11 @@ export const organization = dashboardRoute({
         key_rate: z
           .object({ per_second: z.number(), burst: z.number() })
           .nullable()
-          .describe("limit of each key; per_second 0: none; null: the deployment's"),
+          .describe("limit of each key; per_second 0 sets no limit; null if the deployment's limit applies"),
         quotas: z.object({
           mode: z
             .enum(['soft', 'strict'])
-            .describe('soft: overage is flagged, not refused; strict: overage is refused'),
+            .describe('soft flags overage and does not refuse it, strict refuses overage'),
           accounts: Quota,
           shared_accounts: Quota,
           members_per_shared_account: Quota,
@@ -45,7 +45,7 @@ export const organization = dashboardRoute({
         n_made_up: z
           .int()
           .describe(
-            'on a service for trials, accounts of made-up people, 500 at most: their userRef begins with made-up-',
+            'number of accounts of made-up people on a service for trials, 500 at most; their userRef begins with made-up-',
           ),
       }),
     ),
@@ -98,7 +98,7 @@ export const deleteMadeUpPeople = dashboardRoute({
   params: NoParams,
   query: NoQuery,
   body: NoBody,
-  replies: { 200: Data(z.object({ deleted: z.int(), left: z.int().describe('accounts that are still there') })) },
+  replies: { 200: Data(z.object({ deleted: z.int(), left: z.int().describe('accounts that are left') })) },
   refuses: ['nothing-found'],
   async handle({ organizationId, services }) {
     if (!services.trial) throw new Refusal('nothing-found', 'this service is not for trials: it has no made-up people')

@@ -85,7 +85,7 @@ export const patternsById = dashboardRoute({
 
 /** Largest number of patterns whose tags one answer counts: it takes 25 ms (npm run bench -- dashboard). */
 const TAGS_AMONG = 10_000
-const TAGS = `Counts the newest ${TAGS_AMONG} tested patterns of the window.`
+const TAGS = `The counts cover the newest ${TAGS_AMONG} tested patterns of the window.`
 
 const TagCounts = List(z.object({ tag: z.string(), n: z.int() }))
 const ValueCounts = List(z.object({ value: z.string(), n: z.int() }))
@@ -126,7 +126,7 @@ export const tagKeys = dashboardRoute({
   handle: ({ organizationId, query, services }) => tagsOf(services, organizationId, query),
 })
 
-/** The same with the window in the body. */
+/** As `tagKeys`, with the window in the body. */
 export const searchTagKeys = dashboardRoute({
   ...Row,
   method: 'post',
@@ -157,7 +157,7 @@ export const tagValues = dashboardRoute({
   handle: ({ organizationId, params, query, services }) => valuesOf(services, organizationId, params.tag, query),
 })
 
-/** The same with the window in the body. */
+/** As `tagValues`, with the window in the body. */
 export const searchTagValues = dashboardRoute({
   ...Row,
   method: 'post',

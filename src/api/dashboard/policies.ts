@@ -61,7 +61,7 @@ export const listPolicies = dashboardRoute({
   description:
     'A context indicator learns from successes by typing and gives no score before three. No measurement supports the default weights.',
   params: NoParams,
-  query: z.object({ archived: Flag.default('false').describe('true: archived policies are included') }),
+  query: z.object({ archived: Flag.default('false').describe('if true, archived policies are included') }),
   body: NoBody,
   replies: {
     200: List(PolicyReply).extend({

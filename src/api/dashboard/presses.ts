@@ -13,9 +13,11 @@ const ComparedTime = z
     spoke_for: z.number().describe('log likelihood ratio: above 0 for the person, below 0 against'),
     n: z
       .int()
-      .describe('times of this key (hold) or key pair (the rest) in the enrolled references; of those, the next four'),
+      .describe(
+        'times of this key (hold) or key pair (the rest) in the enrolled references; the next four fields describe them',
+      ),
     mean_ms: Ms,
-    deviation_ms: Ms.describe('standard deviation; null below two times'),
+    deviation_ms: Ms.describe('standard deviation; null with fewer than two times'),
     lowest_ms: Ms,
     highest_ms: Ms,
   })
@@ -69,8 +71,8 @@ export const authenticationPresses = dashboardRoute({
   summary: 'Each key press of one authentication next to the references, and how much it spoke for the person',
   description:
     'Contains the person’s typing and, outside sensitive mode, the pressed keys: restrict it to people who have to ' +
-    'account for a decision about that person. The weights do not add up to the confidence: see `docs/integrate.md`. 404 with the reason for a ' +
-    'security code, and after one of the patterns was deleted.',
+    'account for a decision about that person. The weights do not add up to the confidence: see `docs/integrate.md`. A security code, and an ' +
+    'authentication of which a pattern was deleted, is 404 with the reason.',
   params: z.object({ id: z.uuid().toLowerCase() }),
   query: NoQuery,
   body: NoBody,
@@ -94,9 +96,9 @@ export const authenticationPresses = dashboardRoute({
             changed_since: z.boolean().describe('the policy was changed after the authentication'),
           })
           .describe('the policy that decided, as it is now'),
-        masked: z.boolean().describe('sensitive mode: no key is named, and all keys count as one'),
+        masked: z.boolean().describe('true in sensitive mode, where no key is named and all keys count as one'),
         n_references: z.int(),
-        n_adaptive: z.int().describe('adaptive references; they count in the score, not in the ranges'),
+        n_adaptive: z.int().describe('adaptive references, which count in the score, but not in the ranges'),
         reproduced: z.boolean().nullable().describe('whether this version reproduces the recorded score bit for bit'),
         presses: z.array(Press).describe('in the order of typing, at most 128'),
         whole: z.array(z.object({ sign: z.string(), usual: z.number(), here: z.number(), words: z.string() })),

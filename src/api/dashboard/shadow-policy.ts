@@ -70,7 +70,7 @@ export const simulatePolicy = dashboardRoute({
   },
 })
 
-/** The same for a policy that is not saved: its effect is seen before anything changes. */
+/** Evaluates a policy that is not saved, so that its effect is known before anything changes. */
 export const simulateDraft = dashboardRoute({
   ...Row,
   method: 'post',

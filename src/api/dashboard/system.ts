@@ -3,12 +3,12 @@ import { QUEUES, type QueueName } from '../../storage/job-queue.js'
 import { Data, dashboardRoute, NoBody, NoParams, NoQuery, Row } from './dashboard-route.js'
 
 const Queue = z.object({
-  queue: z.enum(Object.keys(QUEUES) as [QueueName]), // its keys are its names
+  queue: z.enum(Object.keys(QUEUES) as [QueueName]), // Sound: the keys are the names.
   n_waiting: z.int().describe('jobs that are due and that no process has taken'),
   n_later: z.int().describe('jobs that are due later, retries included'),
   n_running: z.int(),
   n_failed: z.int().describe('jobs whose last retry failed within about two days'),
-  oldest_waiting_s: z.number().nullable().describe('how long the oldest waiting job has been due; null: none waits'),
+  oldest_waiting_s: z.number().nullable().describe('how long the oldest waiting job has been due; null if none waits'),
 })
 
 /** The health of the deployment. It names no address, and no other organization. */
@@ -18,8 +18,8 @@ export const system = dashboardRoute({
   path: '/system',
   summary: 'Health of the deployment: versions, processes, stores and job queues',
   description:
-    'Of the whole deployment, not of the organization alone. Also answered while Redis is unreachable; while PostgreSQL is, ' +
-    'only to a key that was used within the last second. `/metrics` has more for a monitoring system.',
+    'The answer is about the whole deployment, not only the organization. The call is served while Redis is unreachable, and to a key that ' +
+    'was used within the last second while PostgreSQL is. `/metrics` has more for a monitoring system.',
   whileDegraded: true,
   params: NoParams,
   query: NoQuery,
@@ -28,22 +28,22 @@ export const system = dashboardRoute({
     200: Data(
       z.object({
         status: z.enum(['OK', 'NOK']).describe('NOK while a store is unreachable or a clock is far off'),
-        reason: z.string().nullable().describe('why it is NOK; null if it is OK'),
+        reason: z.string().nullable().describe('the reason for NOK; null with OK'),
         version: z.string().describe('version of the build that answers'),
         node: z.string().describe('version of Node.js'),
-        http_server: z.string().describe('uWebSockets.js, or node:http where no binary of it loads; with its version'),
+        http_server: z.string().describe('uWebSockets.js, or node:http if its binary does not load, with the version'),
         roles: z.array(z.string()).describe('the parts of the service that the answering process serves'),
         model: z.object({
           name: z.string(),
-          sha256: z.string().describe('of the model file, as in a trace'),
+          sha256: z.string().describe('SHA-256 of the model file, as in a trace'),
         }),
         processes: z
           .array(
             z.object({
               process: z.int().describe('its number on its machine, from 0 on'),
-              version: z.string().describe('differs from the others only during an update'),
+              version: z.string().describe('version of its build; the processes differ only during an update'),
               uptime_s: z.number(),
-              n_restarts: z.int().describe('how often its supervisor started it again'),
+              n_restarts: z.int().describe('number of restarts by its supervisor'),
             }),
           )
           .describe('the serving processes of the machine that answers; other machines are not known'),

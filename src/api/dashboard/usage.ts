@@ -22,7 +22,7 @@ const Event = z.object({
   n_users_nominative: z.int(),
   n_users_generic: z.int(),
   over_quota: z.boolean(),
-  baseline: z.boolean().describe('true: not an event, but the state at the start of the window'),
+  baseline: z.boolean().describe('true for the state at the start of the window, which is not an event'),
 })
 const NO_ACCOUNTS = { nAccounts: 0, nAccountsGeneric: 0, nUsersNominative: 0, nUsersGeneric: 0, overQuota: false }
 
@@ -64,13 +64,13 @@ export const usageHistory = dashboardRoute({
 
 const CLASSES = ['verify', 'enroll', 'bootstrap', 'other'] as const
 
-/** Every day of the window, including days without requests. */
+/** Requests of every day of the window, including days without any. */
 export const usageApi = dashboardRoute({
   ...Row,
   method: 'get',
   path: '/usage/api',
   summary: 'Requests per UTC day and endpoint class, with the peak of active users',
-  description: 'Sums all three APIs. Processes report every few seconds. Days are always counted whole.',
+  description: 'The counts cover all three APIs and whole days. Processes report every few seconds.',
   params: NoParams,
   query: withWindow({}),
   body: NoBody,

@@ -77,7 +77,7 @@ export const userLogs = dashboardRoute({
   handle: ({ organizationId, params, query, services }) => entries(services, organizationId, params.userRef, query),
 })
 
-/** The same with its parameters in the body. */
+/** As `userLogs`, with the parameters in the body. */
 export const searchUserLogs = dashboardRoute({
   ...Row,
   method: 'post',
@@ -127,7 +127,7 @@ export const actOnUser = dashboardRoute({
     schema: z
       .object({
         action: z.enum(USER_ACTIONS),
-        member_ref: UserRef.nullish().describe('on a shared account: the member'),
+        member_ref: UserRef.nullish().describe('the member of a shared account'),
       })
       .meta({ examples: [{ action: 'unlock' }] }),
   },

@@ -44,7 +44,7 @@ const Order = {
   sort: z
     .enum(USER_SORTS)
     .default('n')
-    .describe('sorted by confidence or last, users without an attempt in the window come last'),
+    .describe('by confidence or last, users without an attempt in the window come last'),
   order: z.enum(['asc', 'desc']).default('desc'),
 }
 
@@ -119,7 +119,7 @@ export const sortedUsers = dashboardRoute({
   handle: ({ organizationId, query, services }) => leaders(services, organizationId, query),
 })
 
-/** The same with its parameters in the body. */
+/** As `sortedUsers`, with the parameters in the body. */
 export const sortUsers = dashboardRoute({
   ...Row,
   method: 'post',

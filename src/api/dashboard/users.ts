@@ -58,7 +58,7 @@ const User = z
     locked_until: z.iso
       .datetime()
       .nullable()
-      .describe('latest end of a lock; null: not locked, or until a reset, a new code or an unlock'),
+      .describe('latest end of a lock; null if not locked, and if only a reset, a new code or an unlock ends the lock'),
     created_at: z.iso.datetime(),
     last_authentication_at: z.iso.datetime().nullable(),
   })
@@ -139,7 +139,7 @@ export const listUsers = dashboardRoute({
     sort: z
       .enum(DIRECTORY_SORTS)
       .default('created')
-      .describe('`last_authentication`: users without a successful authentication come last'),
+      .describe('by `last_authentication`, users without a successful authentication come last'),
     order: z.enum(['asc', 'desc']).default('desc'),
   }),
   body: NoBody,
@@ -215,7 +215,7 @@ export const userMembers = dashboardRoute({
   },
 })
 
-/** For a search field with completion. */
+/** User references for a search field with completion. */
 export const searchUserRefs = dashboardRoute({
   ...Row,
   method: 'get',

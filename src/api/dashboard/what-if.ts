@@ -9,8 +9,8 @@ export const authenticationWhatIf = dashboardRoute({
   path: '/authentication/{id}/what-if',
   summary: 'The verdict of each live policy on one authentication',
   description:
-    'From the recorded facts, so also after the patterns were deleted. As in `POST /policies/{id}/simulate`, a context indicator ' +
-    'keeps its recorded outcomes; only its weights may differ. 404 for a security code.',
+    'The verdicts use the recorded facts, so the call also works after the patterns were deleted. As in `POST /policies/{id}/simulate`, ' +
+    'a context indicator keeps its recorded outcomes; only its weights may differ. A security code is 404.',
   params: z.object({ id: z.uuid().toLowerCase() }),
   query: z.object({
     ...Paging,

@@ -7,7 +7,7 @@ import { type BrowserHeader, routesFor } from '../../http/route.js'
 export interface LinkServices {
   readonly profileLinks: ProfileLinkFlows
   readonly linkPage: LinkPageFlows
-  /** Cached health: null if healthy, else the reason. Touches no store. */
+  /** The cached health, without a call to a store: null if healthy, else the reason. */
   readonly degraded: () => string | null
   /** The browser's address of this API, `/auth` included. */
   readonly linksUrl: string
@@ -18,7 +18,7 @@ export const linkRoute = routesFor<LinkServices>()
 
 /**
  * Refuses requests that a browser sends for a page of another origin. Uses `Sec-Fetch-Site`; if absent (plain http beyond
- * loopback), `Origin`. A client that sends neither is no browser, and has no authority except the key it sends.
+ * loopback), `Origin`. A client that sends neither is not a browser, and has no authority except the key that it sends.
  */
 export function refuseCrossSite(header: (name: BrowserHeader) => string | undefined, linksUrl: string): void {
   const site = header('sec-fetch-site')

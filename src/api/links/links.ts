@@ -29,7 +29,7 @@ const Wishes = z
       .describe(
         `lifetime, seconds; default ${fallback}, and for a reset as much more as the policy's hours between patterns take`,
       ),
-    member_ref: UserRef.nullish().describe('on generic accounts: the member'),
+    member_ref: UserRef.nullish().describe('the member of a generic account'),
   })
   .meta({ examples: [{ redirect_uri: 'https://login.example.com/welcome', validity: 3600 }] })
 const Made = z.object({
@@ -75,7 +75,7 @@ const ONE_LIVE =
 export const createProfileLink = makes(
   'create-profile',
   'Create a link on which a user registers a biometric profile',
-  `Creates the user (or the member of a shared account) if unknown. Patterns count at once, also if the link is revoked. ${ONE_LIVE}`,
+  `The call creates an unknown user (or member of a shared account). Patterns count at once, and still count if the link is revoked. ${ONE_LIVE}`,
   ['accounts-quota', 'members-quota'],
 )
 

@@ -11,7 +11,7 @@ import { refuseCrossSite } from './link-route.js'
 import { languageOf, type RefusesDevice } from './pages.js'
 
 /**
- * `/auth/try` and its endpoints. Not part of the interface, and served with embedded stores only, because it creates
+ * `/auth/try` and its endpoints. They are not part of the interface, and are served with embedded stores only, because they create
  * people without an API key. The header `X-Try-Key` identifies the person.
  */
 export function tryEndpoints(flows: TryFlows, linksUrl: string, refusesDevice: RefusesDevice): PlainEndpoint[] {

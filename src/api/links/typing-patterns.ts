@@ -12,7 +12,7 @@ export const typeByLink = linkRoute({
   path: '/typing-patterns',
   summary: "Add one typing pattern with a link's key; called by the hosted page",
   description:
-    'The pattern that completes the profile ends the link. It takes no other text than the words of the link. A page of another origin gets 403.',
+    'The pattern that completes the profile ends the link. The link takes no other text than its words. A page of another origin gets 403.',
   countedAs: 'enroll',
   lane: 'page',
   needsKey: false,
@@ -29,7 +29,7 @@ export const typeByLink = linkRoute({
       targetPatterns: z.int().describe('patterns that complete the link'),
       completed: z.boolean().describe('the profile is complete, and the link has ended'),
       retryAfterSeconds: RetryAfterField,
-      redirectTo: z.string().nullable().describe('redirect address once completed; null: none'),
+      redirectTo: z.string().nullable().describe('redirect address once completed; null if none'),
       ...Words,
     }),
   },

@@ -11,7 +11,7 @@ export interface Message {
   readonly test: string | null
 }
 
-/** Outcomes of a try. None quotes the receiver's reply. */
+/** Outcomes of a try. No outcome quotes the receiver's reply. */
 export const OUTCOMES = {
   delivered: 'the receiver accepted it',
   sent: 'UDP does not confirm its arrival',
@@ -20,7 +20,7 @@ export const OUTCOMES = {
   unreachable: 'no connection could be made',
   'timed-out': 'there was no answer in time',
   'tls-failed': 'no trusted TLS connection could be made',
-  'login-refused': 'user or password were refused',
+  'login-refused': 'the user or the password was refused',
   refused: 'the message was refused',
   busy: 'the receiver cannot accept it now',
   'not-understood': 'the receiver does not speak the protocol',

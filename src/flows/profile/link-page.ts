@@ -65,7 +65,7 @@ interface LinkStep extends LinkProgress {
 }
 
 export interface LinkPageFlows {
-  /** Changes nothing. Refuses a key of no live link with `link-unknown`, and a locked person's with `profile-locked`. */
+  /** Changes nothing. Refuses a key of no live link with `link-unknown`, and a key of a locked person with `profile-locked`. */
   open(key: string, hints: LanguageHints): Promise<LinkPage>
   /**
    * Stores one typing pattern that was sent through the link. The pattern that completes the profile ends the link in the

@@ -38,9 +38,9 @@ const labelled = (text: string, field: HTMLElement, note = ''): HTMLLabelElement
 
 const [key, session] = ['password', 'text'].map((type) =>
   make('input', { type, autocomplete: 'off', spellcheck: false }),
-) as [HTMLInputElement, HTMLInputElement] // of two, two
+) as [HTMLInputElement, HTMLInputElement] // Sound: two types, two inputs.
 
-const spec = (await (await fetch('openapi.json')).json()) as Document // the service's own
+const spec = (await (await fetch('openapi.json')).json()) as Document // Sound: the service writes it.
 const whole = (schema: Schema): Schema => spec.components.schemas[schema.$ref?.split('/').pop() ?? ''] ?? schema
 
 function fieldOf({ name, required, schema: given }: Parameter): HTMLInputElement | HTMLSelectElement {
@@ -161,7 +161,7 @@ function formOf(method: string, path: string, operation: Operation): HTMLElement
   return make('details', { className: 'send' }, make('summary', { textContent: 'Send a call' }), form, status, answer)
 }
 
-/** Copies a text. False: a page over plain http has no clipboard, so the element that shows the text is selected. */
+/** Copies a text. False over plain http, where a page has no clipboard: the element that shows the text is then selected. */
 async function copied(text: string, shownIn: HTMLElement): Promise<boolean> {
   const done = await (navigator.clipboard?.writeText(text) ?? Promise.reject()).then(
     () => true,
@@ -209,7 +209,7 @@ document
 
 const endpoints = [...document.querySelectorAll<HTMLDetailsElement>('article > details')].map((details) => ({
   details,
-  article: details.closest('article') as HTMLElement, // the selector says so
+  article: details.closest('article') as HTMLElement, // Sound: by the selector.
   links: [...document.querySelectorAll<HTMLElement>(`nav li:has(a[href="#${details.querySelector('.body')?.id}"])`)],
   text: textOf(details),
 }))
@@ -293,7 +293,7 @@ addEventListener('beforeprint', () => {
 // On a small screen the open lists would push the page down.
 if (isSmall) for (const list of lists) list.open = false
 
-/** Boxes that overflow get keyboard focus, so that they can be scrolled; others do not. */
+/** Gives keyboard focus to boxes that overflow, so that they can be scrolled, and to no others. */
 function reachable(): void {
   for (const box of document.querySelectorAll<HTMLElement>('.body pre, .body .scroll, section > pre'))
     box.tabIndex = box.scrollWidth > box.clientWidth ? 0 : -1

@@ -14,10 +14,10 @@ interface Answer extends PatternsSoFar {
 }
 
 const main = at('main')
-const page = JSON.parse(main.dataset.page ?? '') as LinkPageData // written by the service
+const page = JSON.parse(main.dataset.page ?? '') as LinkPageData // Sound: the service writes it.
 const texts = page.typing
 const key = location.pathname.split('/').pop() ?? ''
-/** The link has ended (404, 409): the reloaded page says so. */
+/** Statuses of an ended link; the reloaded page shows that it has ended. */
 const ENDED = [404, 409]
 let unusable = 0
 
@@ -51,7 +51,7 @@ async function send(pattern: TypingPattern): Promise<void> {
   else stop(texts.trouble)
 }
 
-/** A second pattern with an unusable text: the service may have other words by now, which the page shows once it is loaded again. */
+/** Asks for another pattern. After a second unusable text, reloads the page, because the service may have other words by now. */
 function again(reason = ''): void {
   if (reason === 'invalid-data' && ++unusable > 1) location.reload()
   else typing.again(reason)

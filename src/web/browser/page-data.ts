@@ -1,11 +1,11 @@
 /** The input of a page's module, as JSON in `data-page`. Only types; both sides are checked against them. */
 
-/** Texts about the typing form that are the page's own: `<keystride-typing>` brings the others. Braces hold placeholders. */
+/** The page's own texts about the typing form; `<keystride-typing>` has the others. Braces hold placeholders. */
 interface TypingTexts {
   readonly next: string
   /**
    * No pattern is taken until `{when}`, such as `in 10 minutes`: after too many refused ones, or in the interval of the policy. The
-   * answer does not say which, so this is true in both cases.
+   * answer does not name the cause, so the text is true for both.
    */
   readonly wait: string
   /** The pattern was stored, and the next one is taken `{when}`. */
@@ -86,8 +86,8 @@ export interface LinkPageData extends PatternsSoFar {
 
 /** A page of single sign-on. */
 export interface SsoPageData {
-  /** Where the browser goes on by itself; null: nowhere. */
+  /** Address that the browser opens by itself; null if none. */
   readonly onward: string | null
-  /** Reason to type the same words again; null: none. */
+  /** Reason to type the same words again; null if none. */
   readonly again: string | null
 }

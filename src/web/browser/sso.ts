@@ -2,7 +2,7 @@
 import { KeystrideTyping } from './element.js'
 import type { SsoPageData } from './page-data.js'
 
-const page = JSON.parse(document.getElementById('main')?.dataset.page ?? '{}') as SsoPageData // written by the bridge
+const page = JSON.parse(document.getElementById('main')?.dataset.page ?? '{}') as SsoPageData // Sound: the bridge writes it.
 const typing = document.getElementById('typing')
 
 document.getElementById('needs')?.remove()
@@ -14,7 +14,7 @@ if (typing instanceof KeystrideTyping) {
   const first = document.querySelector<HTMLElement>('[autofocus]') ?? document.querySelector('h1')
   first?.focus()
 }
-// A navigation of its own: a policy on form targets also holds for the redirects after a form.
+// The script navigates, because a policy on form targets also applies to the redirects after a form.
 if (page.onward !== null) location.replace(page.onward)
 for (const form of document.forms)
   form.addEventListener('submit', () => {

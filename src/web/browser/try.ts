@@ -31,7 +31,7 @@ interface Verdict extends Words {
 /** Most bars for the person, and most bars against: people do not read a longer list. */
 const PAIRS_SHOWN = 6
 
-const { typing: texts, trying } = JSON.parse(at('main').dataset.page ?? '') as TryPageData // written by the service
+const { typing: texts, trying } = JSON.parse(at('main').dataset.page ?? '') as TryPageData // Sound: the service writes it.
 let key = ''
 let enrolled = false
 let friendTypes = false
@@ -64,7 +64,7 @@ async function ask<A extends Refused & { readonly key?: string }>(name: string, 
   return null
 }
 
-/** Another text was typed, or the session has ended: the page shows the words that it has now. */
+/** Shows the words of the present session after another text was typed or the session has ended. */
 async function again({ reason = '' }: Refused): Promise<void> {
   const words = reason === 'invalid-data' ? await ask<Words>('words') : null
   if (words !== null) typing.show(words.suggestedWords, words.suggestedWordsLanguage)

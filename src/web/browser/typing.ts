@@ -53,7 +53,7 @@ if (!(typing instanceof KeystrideTyping)) throw new Error('the page has no <keys
 
 /**
  * Calls `send` with each submitted pattern. The field takes no keys until the promise settles; `failed` is called if it rejects, so
- * that no error leaves the person without a word.
+ * that the person sees a message after every error.
  */
 export function onPattern(send: (pattern: TypingPattern) => Promise<void>, failed: () => void): void {
   at('form').addEventListener('submit', async (event) => {

@@ -97,7 +97,7 @@ it('a channel sends a test immediately, and reports the kind of a failure but no
   await post('/alert/email', { ...mail(sink.port), ...LOGIN, password: 'wrong' })
   const failed = await tested('email')
   expect(failed.json.data).toEqual({ delivered: false, outcome: 'login-refused' })
-  expect(failed.json.message).toBe('The test was not sent: user or password were refused')
+  expect(failed.json.message).toBe('The test was not sent: the user or the password was refused')
   expect(sink.received).toHaveLength(1)
   const gateway = await gatewaySink({ status: 500 })
   const url = `https://localhost:${gateway.port}/`

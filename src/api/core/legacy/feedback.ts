@@ -7,7 +7,7 @@ export const feedback = coreRoute({
   method: 'post',
   path: '/feedback/{authenticationId}',
   summary: 'Accept feedback on an authentication; it has no effect',
-  description: 'Kept for compatibility. It has no successor: its Link header points to this page.',
+  description: 'The endpoint is kept for compatibility. It has no successor: its Link header points to this page.',
   countedAs: 'other',
   lane: 'core',
   needsKey: true,

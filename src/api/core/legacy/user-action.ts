@@ -8,7 +8,7 @@ import { AccountTypeField, Counts } from '../shapes.js'
 import { deletePattern, enrollPattern, profileState, resetProfile } from '../typing-patterns.js'
 import { LEGACY } from './deprecation-dates.js'
 
-const member_ref = UserRef.optional().describe('on generic accounts: the member')
+const member_ref = UserRef.optional().describe('the member of a generic account')
 const patternId = z.uuid()
 
 /** The actions; `pattern` is the schema of the pattern in LINK_PATTERN. */
