@@ -3,7 +3,6 @@ import { overQuota } from '../../domain/organization.js'
 import { Refusal } from '../../domain/refusal.js'
 import { coreRoute, NoParams, NoQuery } from './core-route.js'
 
-/** The organization of the key, its counts and its license. */
 export const organizationInfo = coreRoute({
   method: 'get',
   path: '/organization',

@@ -25,7 +25,6 @@ const Row = { countedAs: 'other', lane: 'core', needsKey: true, needsSession: fa
 const IN_FORCE =
   'Suggested words reflect the change at once in the process that made it, within a second in every other.'
 
-/** Own words first, oldest first, then the shipped ones by frequency. */
 export const listTypingWords = coreRoute({
   ...Row,
   method: 'get',
@@ -49,7 +48,6 @@ export const listTypingWords = coreRoute({
   },
 })
 
-/** Adds an own word of the organization, enabled. */
 export const addTypingWord = coreRoute({
   ...Row,
   method: 'post',
@@ -72,7 +70,6 @@ export const addTypingWord = coreRoute({
   },
 })
 
-/** Enables or disables any word; edits an own one. */
 export const changeTypingWord = coreRoute({
   ...Row,
   method: 'patch',
@@ -100,7 +97,6 @@ export const changeTypingWord = coreRoute({
   },
 })
 
-/** Deletes an own word. */
 export const deleteTypingWord = coreRoute({
   ...Row,
   method: 'delete',

@@ -27,7 +27,6 @@ const VALUES = {
 // Sound: these are the keys of VALUES.
 const TYPES = Object.keys(VALUES) as (keyof typeof VALUES)[]
 
-/** A time series for a chart. */
 export const activities = dashboardRoute({
   ...Row,
   method: 'get',
@@ -82,7 +81,6 @@ async function counters(services: DashboardServices, organizationId: string, win
   return { n_users: nAccounts, n_patterns: nPatterns, n_authentications: n }
 }
 
-/** Three counts of a window. */
 export const dataCounter = dashboardRoute({
   ...Row,
   method: 'get',
@@ -98,7 +96,6 @@ export const dataCounter = dashboardRoute({
   },
 })
 
-/** Three counts of several windows in one call. */
 export const dataCounterBatch = dashboardRoute({
   ...Row,
   lane: 'batch',

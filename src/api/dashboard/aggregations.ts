@@ -32,7 +32,6 @@ async function userOf(
   return userRef
 }
 
-/** Counters per day. */
 export const dailyUsages = dashboardRoute({
   ...Row,
   method: 'get',
@@ -60,7 +59,6 @@ export const dailyUsages = dashboardRoute({
   },
 })
 
-/** Counters and mean scores by bucket. */
 export const aggregatedHistory = dashboardRoute({
   ...Row,
   method: 'get',
@@ -77,7 +75,6 @@ export const aggregatedHistory = dashboardRoute({
   },
 })
 
-/** Number of users per group. */
 export const groupCounts = dashboardRoute({
   ...Row,
   method: 'get',
@@ -100,7 +97,6 @@ export const groupCounts = dashboardRoute({
 /** Largest number of points in an answer. */
 const POINTS_MAX = 2000
 
-/** Locations of attempts, to a tenth of a degree. */
 export const geolocation = dashboardRoute({
   ...Row,
   method: 'get',
@@ -145,7 +141,6 @@ export const geolocation = dashboardRoute({
   },
 })
 
-/** Distribution of an indicator's scores over all attempts. */
 export const contextualBreakdown = dashboardRoute({
   ...Row,
   method: 'get',
@@ -230,7 +225,6 @@ export const confidenceDistribution = dashboardRoute({
   },
 })
 
-/** Attempts per application. */
 export const applicationCounts = dashboardRoute({
   ...Row,
   method: 'get',
@@ -250,7 +244,6 @@ export const applicationCounts = dashboardRoute({
   },
 })
 
-/** Attempts by hour and by weekday. */
 export const connexionStats = dashboardRoute({
   ...Row,
   method: 'get',

@@ -51,7 +51,6 @@ function deliveryOf(one: LoggedDelivery): z.infer<typeof Delivery> {
   }
 }
 
-/** Deliveries of alerts, and the state of the channels. */
 export const alertDeliveries = dashboardRoute({
   ...Row,
   method: 'get',

@@ -284,7 +284,6 @@ export const userHistory = dashboardRoute({
 
 const IndicatorParams = Id.extend({ indicator: z.enum(INDICATORS) })
 
-/** Signals of one indicator. */
 export const indicatorSignals = dashboardRoute({
   ...Row,
   method: 'get',
@@ -301,7 +300,6 @@ export const indicatorSignals = dashboardRoute({
   },
 })
 
-/** One signal of one indicator. */
 export const indicatorSignal = dashboardRoute({
   ...Row,
   method: 'get',

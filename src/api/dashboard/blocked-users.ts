@@ -16,7 +16,6 @@ import {
 } from './dashboard-route.js'
 import { eachWindow, WindowsBody } from './windows.js'
 
-/** Members whose typing or code is locked. */
 export const blockedUsers = dashboardRoute({
   ...Row,
   method: 'get',
@@ -57,7 +56,6 @@ const Blocked = {
   n_blocked: z.int().describe('blocked attempts'),
 }
 
-/** Blocked attempts, and users with one, over time. */
 export const blockedUsersHistory = dashboardRoute({
   ...Row,
   method: 'get',
@@ -75,7 +73,6 @@ export const blockedUsersHistory = dashboardRoute({
   },
 })
 
-/** Blocked attempts, and users with one, in several windows of one call. */
 export const blockedUsersBatch = dashboardRoute({
   ...Row,
   lane: 'batch',

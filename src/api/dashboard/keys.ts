@@ -97,7 +97,6 @@ export const listKeys = dashboardRoute({
   },
 })
 
-/** Issues a key of the same organization. */
 export const issueKey = dashboardRoute({
   ...Row,
   method: 'post',
@@ -142,7 +141,6 @@ export const issueKey = dashboardRoute({
   },
 })
 
-/** Every process refuses the key within a second. */
 export const revokeKey = dashboardRoute({
   ...Row,
   method: 'delete',

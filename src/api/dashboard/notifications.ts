@@ -43,7 +43,6 @@ const entryOf = (one: Notification): z.infer<typeof Entry> => ({
 
 const Unread = z.int().describe('unread notifications of the organization')
 
-/** One notification per event. */
 export const listNotifications = dashboardRoute({
   ...Row,
   method: 'get',
@@ -79,7 +78,6 @@ async function mark({ notifications }: DashboardServices, organizationId: string
   return { status: 200, payload: { data: { unread: await notifications.unread(organizationId) } } }
 }
 
-/** Marks one or all notifications as read. */
 export const markRead = dashboardRoute({
   ...Row,
   method: 'post',

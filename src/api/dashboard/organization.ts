@@ -87,7 +87,6 @@ export const organization = dashboardRoute({
   },
 })
 
-/** Deletes made-up people, on a service for trials. */
 export const deleteMadeUpPeople = dashboardRoute({
   ...Row,
   method: 'delete',

@@ -111,7 +111,6 @@ async function valuesOf(services: DashboardServices, organizationId: string, tag
   return { status: 200, payload: whole(values.map(({ name, n }) => ({ value: name, n }))) }
 }
 
-/** Tag keys with their numbers of patterns. */
 export const tagKeys = dashboardRoute({
   ...Row,
   method: 'get',
@@ -142,7 +141,6 @@ export const searchTagKeys = dashboardRoute({
   handle: ({ organizationId, body, services }) => tagsOf(services, organizationId, body),
 })
 
-/** Values of one tag key with their numbers of patterns. */
 export const tagValues = dashboardRoute({
   ...Row,
   method: 'get',

@@ -110,7 +110,6 @@ export const createPolicy = dashboardRoute({
   },
 })
 
-/** The policy of accounts without a group policy. */
 export const defaultPolicy = dashboardRoute({
   ...Row,
   method: 'get',
@@ -126,7 +125,6 @@ export const defaultPolicy = dashboardRoute({
   },
 })
 
-/** One policy, archived or not. */
 export const onePolicy = dashboardRoute({
   ...Row,
   method: 'get',

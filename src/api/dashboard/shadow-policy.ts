@@ -95,7 +95,6 @@ export const simulateDraft = dashboardRoute({
   },
 })
 
-/** The shadow policy's decisions, compared with those of the deciding policies. */
 export const policyShadow = dashboardRoute({
   ...Row,
   method: 'get',
@@ -122,7 +121,6 @@ export const policyShadow = dashboardRoute({
 
 const Decisions = z.object({ auth: z.int(), challenge: z.int(), block: z.int() })
 
-/** The shadow policy over time. */
 export const policyShadowHistory = dashboardRoute({
   ...Row,
   method: 'get',

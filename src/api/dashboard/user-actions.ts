@@ -63,7 +63,6 @@ async function entries(
   return { status: 200, payload: { count: found.count, data } }
 }
 
-/** Authentications and administrative actions of one user, newest first. */
 export const userLogs = dashboardRoute({
   ...Row,
   method: 'get',

@@ -48,7 +48,6 @@ const Order = {
   order: z.enum(['asc', 'desc']).default('desc'),
 }
 
-/** Statistics of all users, for comparison. */
 export const usersTable = dashboardRoute({
   ...Row,
   method: 'get',
@@ -77,7 +76,6 @@ export const usersTable = dashboardRoute({
   },
 })
 
-/** Statistics of one user. */
 export const userStatistics = dashboardRoute({
   ...Row,
   method: 'get',

@@ -195,7 +195,6 @@ export const oneUser = dashboardRoute({
   },
 })
 
-/** All members of an account. */
 export const userMembers = dashboardRoute({
   ...Row,
   method: 'get',
@@ -235,7 +234,6 @@ export const searchUserRefs = dashboardRoute({
   },
 })
 
-/** Number of users by creation time. */
 export const usersGrowth = dashboardRoute({
   ...Row,
   method: 'get',

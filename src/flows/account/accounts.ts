@@ -122,7 +122,6 @@ export function createAccountFlows(needs: Needs): AccountFlows {
   }
 }
 
-/** Ids of the members of an account. */
 async function membersOf(
   { accounts }: Needs,
   { organizationId, userRef }: Designation,

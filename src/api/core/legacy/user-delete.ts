@@ -3,7 +3,6 @@ import type { CoreServices } from '../core-route.js'
 import { deleteUser } from '../users.js'
 import { LEGACY } from './deprecation-dates.js'
 
-/** DELETE /users/{userRef} under its former path. */
 export const userDelete: Route<CoreServices> = {
   ...deleteUser,
   path: '/user-delete/{userRef}',
