@@ -25,20 +25,20 @@ export interface Admission {
    * checked, so that the body of a shed request is not awaited.
    */
   refuseFull(lane: Lane, organization: string, now: number): void
-  /** True: the request has begun and counts as concurrent. False: it may `wait`. */
+  /** True if the request has begun and counts as concurrent; false if it may `wait`. */
   enter(lane: Lane, organization: string, now: number): boolean
   /** Resolves once the request has begun; rejects as `refuseFull` throws. */
   wait(lane: Lane, organization: string, now: number): Promise<void>
-  /** Ends a slice of a request that had begun. Null: the next slice has begun. Otherwise resolves once it has: it is never shed. */
+  /** Ends a slice of a request. Null if the next slice has begun; otherwise resolves once it has. A slice is never shed. */
   turn(lane: Lane, organization: string, tookMs: number, now: number): Promise<void> | null
-  /** Ends a request, or its last slice; the next one begins. `tookMs` null: its client had gone before it did any work. */
+  /** Ends a request, or its last slice; the next one begins. `tookMs` is null if the client left before any work was done. */
   leave(lane: Lane, organization: string, tookMs: number | null, now: number): void
   /**
    * Called every `WATCH_MS`: sheds requests that have waited too long and measures how late the event loop is. False while the
    * process is idle; the calls may then stop until the next `onWork`.
    */
   watch(now: number): boolean
-  /** Called when an organization has rested: begins waiting requests. */
+  /** Begins waiting requests; called when the rest of an organization ends. */
   resume(now: number): void
   /** Number of waiting requests. */
   waiting(): number
@@ -55,24 +55,24 @@ interface AdmissionLimits {
   readonly waitMs: number
   /** Called for each shed request. */
   readonly onRefused?: (lane: Lane) => void
-  /** Called for each request that waits because its organization has its share, and others are present. */
+  /** Called for each request that waits because its organization has used its share while others are present. */
   readonly onHeld?: (lane: Lane) => void
   /** Called when the first request after an idle period begins. */
   readonly onWork?: () => void
-  /** Called when an organization rests: `resume` is due after this time. */
+  /** Called when the rest of an organization begins; `resume` is due after this time. */
   readonly onRest?: (ms: number) => void
 }
 
 /**
- * Under sustained overload a queue only makes every request late. After a shed request, caps waiting at 1/40 of the lane's
- * patience until `STRAINED_MS` pass without one. The cap applies only while more than half of the latest looks found no free
- * slot. A burst alone may use the whole patience; otherwise its refusals would cause further ones.
+ * Under sustained overload a queue only makes every request late. After a shed request, waiting is capped at 1/40 of the lane's
+ * patience until `STRAINED_MS` pass without one. The cap applies only while more than half of the latest watches found no free
+ * slot, so that a burst alone may use the whole patience; otherwise its refusals would cause further ones.
  */
 const STRAINED_MS = 2000
 const STRAINED_SHARE = 1 / 40
 /** Weight of a watch in its moving average. */
 const WATCH_WEIGHT = 1 / 8
-/** Largest `Retry-After`: the load may have changed by then. */
+/** Largest `Retry-After`, because the load may have changed by then. */
 const RETRY_MAX_S = 5
 export const WATCH_MS = 50
 
@@ -86,7 +86,7 @@ interface State extends Required<Omit<AdmissionLimits, 'atOnce' | 'waitMs'>> {
   lateMs: number
   /** Null before the first watch after an idle period. */
   watchedAt: number | null
-  /** Share of the latest looks that found no free slot. */
+  /** Share of the latest watches that found no free slot. */
   busyShare: number
   idle: boolean
 }
@@ -94,10 +94,10 @@ interface State extends Required<Omit<AdmissionLimits, 'atOnce' | 'waitMs'>> {
 /**
  * Runs as many requests concurrently as give the process its full throughput, the most important first. Sheds a request at
  * once if it would wait too long, judged by the queue ahead, the duration of its requests and the event loop's delay. Half of
- * `atOnce` may always wait: slots would stay empty until the next event-loop iteration otherwise. While several organizations
- * are present, a request beyond its organization's share waits whatever slots are free, and is shed by the time it waited: one
- * organization cannot make others late, nor fill the queue for them. A request that may begin costs a few comparisons and two
- * watch-ups: no timer, no promise, no allocation.
+ * `atOnce` may always wait, because slots would otherwise stay empty until the next event-loop iteration. While several
+ * organizations are present, a request beyond its organization's share waits even if slots are free, and is shed only after it
+ * has waited too long. So one organization can neither delay others nor fill the queue. A request that may begin costs a few
+ * comparisons and two look-ups in maps: no timer, no promise, no allocation.
  */
 export function createAdmission({
   atOnce: atOnceMax,
@@ -169,7 +169,7 @@ export function createAdmission({
   }
 }
 
-/** A lane at its own limit blocks no other lane: all other waiting requests begin when a slot becomes free. */
+/** Whether a slot is free. A lane at its own limit blocks no other lane. */
 const isFree = (state: State, own: LaneState): boolean => state.atOnce < state.atOnceMax && own.atOnce < own.atOnceMax
 
 const waitsForOwnLane = (state: State, own: LaneState): boolean =>
@@ -195,7 +195,7 @@ function vacate(state: State, own: LaneState, sharer: Sharer, work: Parameters<t
   if (restMs > 0) state.onRest(restMs)
 }
 
-/** Waits for a slot: another request of the organization, such as one that rests, may be less important. */
+/** Waits for a slot, and begins the next request at once: a waiting one may be less important than this one. */
 function queued(state: State, own: LaneState, sharer: Sharer, times: { since: number; now: number }): Promise<void> {
   return new Promise((begin, refuse) => {
     wake(state)
@@ -216,7 +216,7 @@ function refusalFor(state: State, own: LaneState, sharer: Sharer, now: number): 
   return waiting >= own.waitingMax ? overloaded(state, own.lane, own.patienceMs) : null
 }
 
-/** The refusal of a request with only requests of its own organization ahead. */
+/** The refusal of a request while its organization is alone; null if it may wait. */
 function refusalAlone(state: State, own: LaneState, now: number): Refusal | null {
   if (isFree(state, own)) return null
   const { atOnceMax, lateMs } = state
@@ -258,8 +258,8 @@ function isStrainedSince({ lanes }: State, last: number, since: number): boolean
 const strainCountsSince = ({ busyShare }: State, now: number): number => (busyShare > 1 / 2 ? now - STRAINED_MS : now)
 
 /**
- * The organization that loses a waiting request because the queue is full: that with most of them, or the own one if it has a less
- * important request. Null: the new request is shed.
+ * The organization that loses a waiting request because the queue is full: the one with most of them, or the new request's own if it
+ * has a less important request. Null if the new request is shed.
  */
 function crowdedBy({ sharers, lanes }: State, own: LaneState, sharer: Sharer): Sharer | null {
   const most = sharers.backlogged.reduce((a, b) => (b.waiting > a.waiting ? b : a), sharer)
@@ -331,7 +331,7 @@ function shedOverdue(state: State, now: number): void {
   }
 }
 
-/** While more important lanes shed requests, they take every free slot: a request behind them would wait in vain. */
+/** Longest wait of a lane now. It is short while more important lanes shed requests, because they take every free slot. */
 function patienceOf(state: State, own: LaneState, now: number): number {
   if (waitsForOwnLane(state, own) || !isStrainedSince(state, own.priority - 1, strainCountsSince(state, now)))
     return own.ownPatienceMs

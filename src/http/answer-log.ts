@@ -4,8 +4,8 @@ import type { Answered, ServerNeeds } from './server-types.js'
 const PROBE_LOG_MS = 60_000
 
 /**
- * Counts and logs each answered request. Refusals are logged as `info`, other answers as `debug`. Shed requests are `debug`
- * too, because the metrics count them; so are further failures of a probe within `PROBE_LOG_MS`.
+ * Counts and logs each answered request. Refusals are logged as `info`, other answers as `debug`. Shed requests, which the
+ * metrics count, and further failures of a probe within `PROBE_LOG_MS` are `debug` too.
  */
 export function createAnswerLog<S>({ log, onAnswer }: Pick<ServerNeeds<S>, 'log' | 'onAnswer'>) {
   const probeLoggedAt = new Map<string, number>()
@@ -19,7 +19,7 @@ export function createAnswerLog<S>({ log, onAnswer }: Pick<ServerNeeds<S>, 'log'
   }
 
   return (context: RequestContext<S>, status: number, now: number): void => {
-    // Fields are listed one by one: each field after a spread would cost a property look-up.
+    // Fields are listed one by one, because each field after a spread would cost a property look-up.
     const { api, route, countedAs } = labelsOf(context)
     const answered: Answered = {
       api,
@@ -43,7 +43,7 @@ export function createAnswerLog<S>({ log, onAnswer }: Pick<ServerNeeds<S>, 'log'
   }
 }
 
-/** The stack of anything thrown, for the log. */
+/** The stack of a thrown value, for the log. */
 export function stackOf(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }

@@ -2,12 +2,12 @@ import { STATUS_CODES } from 'node:http'
 import type { RequestContext } from './request-context.js'
 import type { PlainAnswer } from './server-types.js'
 
-/** `200 OK` by status. */
+/** Status lines such as `200 OK`, by status. */
 const statusLines: Readonly<Record<number, string>> = Object.fromEntries(
   Object.entries(STATUS_CODES).map(([status, words]) => [status, `${status} ${words ?? ''}`]),
 )
 
-/** Writes an answer. To HEAD it announces the length of the body, and sends none. */
+/** Writes an answer. An answer to HEAD has the length of the body but no body. */
 export function writeAnswer<S>(
   { res, method, requestId }: RequestContext<S>,
   { status, contentType, body }: PlainAnswer,
@@ -26,7 +26,7 @@ export function writeAnswer<S>(
   })
 }
 
-/** Throws for a control character in a header value, which would split the answer. The bug is in the service, and ends as a 500. */
+/** Throws for a control character in a header value, which would split the answer. Such a bug of the service is answered with 500. */
 export function checkHeaders(headers: Readonly<Record<string, string>>): void {
   for (const name in headers) {
     const value = headers[name] ?? ''

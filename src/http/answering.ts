@@ -7,7 +7,7 @@ import type { Reply } from './route.js'
 import { createSending, type Sending, type SendingNeeds } from './sending.js'
 import type { ServerNeeds } from './server-types.js'
 
-/** The refusals of an address that a person may open. */
+/** Statuses of the refusals that a person who opens an address sees as a page. */
 const PAGES: Readonly<Partial<Record<RefusalKind, 400 | 401 | 404>>> = {
   'request-malformed': 400,
   'key-missing': 401,
@@ -15,18 +15,18 @@ const PAGES: Readonly<Partial<Record<RefusalKind, 400 | 401 | 404>>> = {
 }
 const jsonType = 'application/json; charset=utf-8'
 
-/** Answers requests: replies and refusals as the wire has them. */
+/** Answers requests with replies and refusals in their wire format. */
 export interface Answering<S> extends Sending<S> {
   answer(context: RequestContext<S>, reply: Reply): void
   sendRefusal(context: RequestContext<S>, refusal: WireRefusal, message: string, headers: Record<string, string>): void
-  /** Answers with anything that was thrown. Does not throw. */
+  /** Answers with the refusal of a thrown value. Does not throw. */
   refuse(context: RequestContext<S>, error: unknown): void
 }
 
 export function createAnswering<S>(needs: SendingNeeds<S> & Pick<ServerNeeds<S>, 'now' | 'browserPage'>): Answering<S> {
   const { browserPage } = needs
   const wallClock = needs.now ?? Date.now
-  // The late handler goes on and may take effect: its outcome is unknown to the caller.
+  // The late handler continues and may take effect, so the caller does not know its outcome.
   const sending = createSending<S>(needs, (context) =>
     refuse(context, new Refusal('degraded', 'this took too long: try again')),
   )

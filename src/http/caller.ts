@@ -4,7 +4,7 @@ import type { RequestContext } from './request-context.js'
 import type { Route } from './route.js'
 import type { Api, ServerNeeds } from './server-types.js'
 
-/** Throws `degraded` with the reason while a store is away. The reason is no secret: `GET /status` shows it without a key. */
+/** Throws `degraded` with the reason while a store is unavailable. The reason is public: `GET /status` shows it without a key. */
 export function refuseWhileDegraded({ degraded }: Pick<ServerNeeds<unknown>, 'degraded'>): void {
   const why = degraded()
   if (why !== null) throw new Refusal('degraded', `the service is ${why}; try again shortly`)
@@ -27,7 +27,7 @@ export const onlyReads = ({ method, onlyReads: stated }: Pick<Route<never>, 'met
 
 /**
  * Notes the organization of the caller. Throws `key-missing` without a holder, and `key-scope` for a key that does not open
- * the route. `route` null: any scope of the API is enough.
+ * the route. If `route` is null, any scope of the API is enough.
  */
 export function admitCaller<S>(
   context: RequestContext<S>,

@@ -14,7 +14,7 @@ export interface Deprecated<B = never> {
   readonly successor: string | ((body: B | null) => string)
 }
 
-/** A call of a deprecated route, as far as it is known when it is answered. */
+/** The data of a call of a deprecated route that are known when it is answered. */
 export interface DeprecatedCall {
   /** The route's own path template. */
   readonly path: string

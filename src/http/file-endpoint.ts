@@ -2,15 +2,15 @@ import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import type { PlainEndpoint } from './server-types.js'
 
-/** A smaller file fits in one packet, compressed or not. */
+/** Smaller files are not compressed, because they fit in one packet. */
 const GZIP_FROM_BYTES = 1_400
 
 /**
  * Serves a file that does not change while the process runs, compressed for clients that accept gzip. Browsers revalidate it at
- * every visit: an address with a hash of the content would be unknown to processes of the next version during a rolling update.
+ * every visit. Its address has no hash of the content, because processes of the next version would not know it during a rolling update.
  */
 export function fileEndpoint(path: string, contentType: string, body: string): PlainEndpoint {
-  // Weak: both encodings have the same tag.
+  // The tag is weak, because both encodings have it.
   const etag = `W/"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`
   const headers = {
     'cache-control': 'no-cache',

@@ -37,14 +37,14 @@ export async function handleRequest<S>(
 }
 
 function readHead<S>(context: RequestContext<S>, fault: Refusal | null): void {
-  // After a malformed head it is uncertain where the next request begins.
+  // The connection closes after a malformed head, because it is uncertain where the next request begins.
   context.close = true
   if (fault !== null) throw fault
   context.framing = framingOf(context.headers)
   context.close = false
 }
 
-/** The match of a path and method. Returns a refusal instead of throwing it: a malformed head is reported first. */
+/** The match of a path and method. Returns a refusal instead of throwing it, because a malformed head is reported first. */
 function findRoute<S>({ router }: ServerState<S>, context: RequestContext<S>, url: string): RouteMatch<S> | Refusal {
   const segments = segmentsOrRefusal(url)
   if (segments instanceof Refusal) return segments

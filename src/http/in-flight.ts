@@ -13,16 +13,16 @@ interface InFlight<S> {
 
 const bodyMsDefault = 10_000
 /**
- * Last bound of a handler. Each of its steps is bounded, eight steps of 1.2 s at the worst (times STORE_PATIENCE, as this), so a handler that takes this
- * long has a bug. A smaller value would refuse work that is nearly done on an overloaded machine.
+ * Maximum duration of a handler. It has at most eight steps with a deadline of 1.2 s each, so a handler that takes this long has a
+ * bug. STORE_PATIENCE multiplies both limits. A smaller value would refuse work that is nearly done on an overloaded machine.
  */
 export const ANSWER_MS = 15_000
-/** Deadlines are checked this often within the shorter one, so a request may be late by a twentieth of it. */
+/** Checks per shorter deadline: a request may be late by a twentieth of it. */
 const CHECKS = 20
 
 /**
- * Holds both deadlines of all requests by one timer, which stops while no request is in flight. A timer for each body and
- * each handler took 1.2 us and 2 kB a verify. `onLate` answers a request whose handler takes too long.
+ * Enforces both deadlines of all requests with one timer, which stops while no request is in flight. A timer for each body and
+ * each handler cost 1.2 us and 2 kB per verify. `onLate` answers a request whose handler takes too long.
  */
 export function createInFlight<S>(
   {

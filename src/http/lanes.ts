@@ -3,25 +3,25 @@ import { LANES, type Lane } from './route.js'
 
 /** The limits of one lane. */
 interface Rule {
-  /** Largest share of the concurrent requests: a lane of slow calls leaves capacity to the others. */
+  /** Largest share of the concurrent requests, so that a lane of slow calls leaves capacity to the others. */
   readonly share: number
   /** Longest wait behind other lanes, as a share of `waitMs`. */
   readonly patience: number
-  /** Longest wait while the lane alone is full, which delays no other lane. No request waits longer. */
+  /** Longest wait while only the lane is full, which delays no other lane, as a share of `waitMs`. No request waits longer. */
   readonly ownPatience: number
-  /** Most requests of the lane that wait; `WAITING_MAX` unless given. */
+  /** Maximum number of waiting requests of the lane; `WAITING_MAX` unless given. */
   readonly waitingMax?: number
   /**
-   * While others are present, an organization rests after each request for this multiple of its time, or less if requests of others
-   * are rare: the processors of PostgreSQL and of the machine are free then, which no queue of this process can order. A lane
-   * whose requests keep a processor busy from begin to end rests for longer, also before requests that do not wait yet.
+   * While others are present, an organization rests after each request for this multiple of its duration, or less if requests of
+   * others are rare. The rest frees the processors of PostgreSQL and of the machine, which no queue of this process schedules. A lane
+   * whose requests keep a processor busy throughout rests for longer, and also delays requests that arrive during the rest.
    */
   readonly rest?: number
 }
 
 /**
- * Codes, and all calls that hash one, wait for the hashing threads. Dashboard and batch wait for the database; they leave
- * most of its connections to sign-ins. No measurement behind these limits.
+ * Calls that hash a code wait for the hashing threads. Calls of dashboard and batch wait for the database, and leave most of its
+ * connections to sign-ins. No measurement behind these limits.
  */
 const RULES: Readonly<Record<Lane, Rule>> = {
   verify: { share: 1, patience: 1, ownPatience: 2 },
@@ -34,15 +34,15 @@ const RULES: Readonly<Record<Lane, Rule>> = {
   batch: { share: 1 / 8, patience: 0.2, ownPatience: 10, rest: 2 },
 }
 
-/** Waiting requests hold their bodies: 128 MiB if each body has the largest size. */
+/** Waiting requests keep their bodies in memory: 128 MiB if each has the largest size. */
 export const WAITING_MAX = 256
-/** Rest of most lanes, which only an organization with waiting requests has. */
+/** Rest of most lanes. Only an organization with waiting requests rests for it. */
 export const REST = 1 / 4
 /** Assumed duration of a lane's requests before the first one has ended. */
 const FIRST_GUESS_MS = 2
 
 export interface Waiter {
-  /** When it began to wait; infinite for the next slice of a request, which waits as long as it must. */
+  /** When the request began to wait; infinite for the next slice of a request, which is never shed. */
   readonly since: number
   readonly begin: () => void
   readonly refuse: (refusal: Refusal) => void
@@ -58,7 +58,7 @@ export interface LaneState {
   readonly waitingMax: number
   readonly rest: number
   atOnce: number
-  /** Moving average of the duration of its requests, ms. */
+  /** Moving average of the duration of the lane's requests, ms. */
   tookMs: number
   /** Number of waiting requests. */
   waiting: number

@@ -25,20 +25,20 @@ export type MetricsJson = MetricObjectWithValues<MetricValue<string>>[]
 export interface Metrics {
   /** Adds metrics that were made without a registry. */
   readonly add: (metrics: readonly Metric[]) => void
-  /** Adds a gauge that is read at each scrape. `over` combines the values of several processes. */
+  /** Adds a gauge that is read at each scrape. `over` says how the values of several processes are combined. */
   readonly gauge: (name: string, help: string, read: () => number, over?: 'sum' | 'max') => void
   readonly contentType: string
   /** Every metric as an object, to be summed over processes. */
   readonly json: () => Promise<MetricsJson>
   /** The registry in Prometheus text form. */
   readonly text: () => Promise<string>
-  /** For the server's `onAnswer`. */
+  /** The server calls this as `onAnswer`. */
   readonly onAnswer: (answered: Answered) => void
-  /** For the admission's `onRefused`. */
+  /** The admission calls this as `onRefused`. */
   readonly onRefused: (lane: Lane) => void
-  /** For the admission's `onHeld`. */
+  /** The admission calls this as `onHeld`. */
   readonly onHeld: (lane: Lane) => void
-  /** Notes the delay of the event loop at one look, ms. */
+  /** Notes one measured delay of the event loop, ms. */
   readonly onLoopDelay: (delayMs: number) => void
 }
 
@@ -48,14 +48,14 @@ export interface Metrics {
  */
 const LOOP_LOOK_MS = 24 * 3600 * 1000
 const LOOP_DELAYS = /^nodejs_eventloop_lag_.+_seconds$/
-/** Gauges of the library that are named as counters. `nodejs_active_resources` and others have the same facts by type. */
+/** Gauges of the library with the name of a counter. `nodejs_active_resources` and others have the same numbers by type. */
 const MISNAMED = /^nodejs_active_\w+_total$/
 const LOOP_BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
 
 /**
  * Metrics of one server in a registry of its own: requests and their latency by API, route template, method and status
  * class; the build; the HTTP server in use; the process. Labels come from the route table and from closed sets, so that
- * clients cannot add label values. Status class `aborted`: the client left before its answer.
+ * clients cannot add label values. The status class is `aborted` if the client left before its answer.
  */
 export function createMetrics(needs: MetricsNeeds): Metrics {
   const registry = new Registry()
@@ -133,7 +133,7 @@ export const countsOf = (metrics: MetricsJson): MetricsJson =>
 export const summed = (found: readonly MetricsJson[]): Promise<MetricsJson> =>
   AggregatorRegistry.aggregate([...found]).getMetricsAsJSON()
 
-/** The metrics of several processes as one text: each is summed unless its aggregator says otherwise. */
+/** The metrics of several processes as one text. Each metric is summed unless its aggregator differs. */
 export const metricsTogether = (found: readonly MetricsJson[]): Promise<string> =>
   AggregatorRegistry.aggregate([...found]).metrics()
 

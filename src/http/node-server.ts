@@ -3,24 +3,24 @@ import { type AddressInfo, Server as NetServer } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { UwsApp, UwsModule, UwsRequest, UwsResponse } from './uws.js'
 
-/** A connection without a request is closed after as long, as uWebSockets.js does; so is one whose client reads no answer. */
+/** As uWebSockets.js does, closes a connection that has had no request, or whose client has read no answer, for this long. */
 const IDLE_MS = 10_000
-/** The connection of a request that has not arrived after as long, body included, is closed. The deadline of bodies comes first. */
+/** Closes the connection of a request that has not arrived after this, including its body. The deadline of bodies is earlier. */
 const ARRIVAL_MS = 20_000
 const HEAD_BYTES_MAX = 16 * 1024
-/** As uWebSockets.js has it. */
+/** The limit of uWebSockets.js. */
 const HEADERS_MAX = 100
 
 /**
  * The server of `node:http` behind the interface of uWebSockets.js, for systems without its binary. Workers of a cluster share a
- * port. Three of its habits differ from Node's: a request behind an unanswered one closes the connection, so that nothing
- * smuggled is served; `100 Continue` is sent when the body is wanted; and a stop keeps idle connections for a last answer.
+ * port. It differs from Node's default in three ways. A request behind an unanswered one closes the connection, so that no smuggled
+ * request is served. `100 Continue` is sent only when the body is read. A stop keeps idle connections for a last answer.
  */
 export const nodeServer: UwsModule = {
   LIBUS_LISTEN_EXCLUSIVE_PORT: 1,
   App: nodeApp,
   us_listen_socket_close(socket) {
-    // Node's HTTP server would close idle connections, too.
+    // Calls the method of net.Server, because that of http.Server would close idle connections too.
     if (socket instanceof NetServer) NetServer.prototype.close.call(socket)
   },
   us_socket_local_port: (socket) => (socket instanceof NetServer ? (socket.address() as AddressInfo).port : 0), // Sound: it listens on TCP.
@@ -34,7 +34,7 @@ function nodeApp(): UwsApp {
     connectionsCheckingInterval: 1_000,
     maxHeaderSize: HEAD_BYTES_MAX,
   })
-  // The size of the head bounds their number; beyond a number Node would drop headers silently.
+  // The size of the head bounds the number of headers. Node would drop headers beyond a limit silently.
   server.maxHeadersCount = 0
   const app: UwsApp = {
     any(_, handler) {
@@ -43,7 +43,7 @@ function nodeApp(): UwsApp {
     },
     listen(host, port, options, done) {
       let listens = false
-      // Later errors are those of a connection that could not be accepted, such as too many open files.
+      // Ignores later errors, which concern a connection that could not be accepted, such as too many open files.
       server.on('error', () => listens || done(false))
       server.listen({ host, port, exclusive: options === 1 }, () => {
         listens = true
@@ -86,16 +86,16 @@ function takeRequests(server: Server, handler: Parameters<UwsApp['any']>[1]): vo
   server.on('checkExpectation', (request, response) => take(request, response, false))
 }
 
-/** The status of a head that Node's parser lets through and the server does not; null for a good one. */
+/** The status for a head that Node's parser accepts and this server refuses; null for a valid one. */
 function statusOfHead({ httpVersion, rawHeaders, headers }: IncomingMessage): number | null {
   if (rawHeaders.length > 2 * HEADERS_MAX) return 431
   if (httpVersion === '1.1') return null
-  // HTTP/1.0 has no coding of the body: where the request ends is uncertain.
+  // HTTP/1.0 has no transfer coding, so the end of such a request is uncertain.
   if (httpVersion === '1.0') return headers['transfer-encoding'] === undefined ? null : 400
   return 505
 }
 
-/** Answers a head that the parser refuses. A late request gets no answer, because an answer to it may have been sent. */
+/** Answers a head that the parser refuses. A late request gets no answer, because one may have been sent already. */
 function refuseHead({ code }: NodeJS.ErrnoException, socket: Duplex): void {
   const isLate = code === 'ERR_HTTP_REQUEST_TIMEOUT'
   if (socket.writable && !isLate) socket.write(textOf(code === 'HPE_HEADER_OVERFLOW' ? 431 : 400))
@@ -170,7 +170,7 @@ function responseOf(request: IncomingMessage, response: ServerResponse, expectsC
   return res
 }
 
-/** Passes the chunks of a body. The last one of a body with a length is known as such; one in chunks ends with an empty one. */
+/** Passes the chunks of a body. The last chunk is marked if the body has a length; otherwise an empty chunk ends the body. */
 function passBody(request: IncomingMessage, handle: (chunk: ArrayBuffer, isLast: boolean) => void): void {
   let missing = Number(request.headers['content-length'] ?? Number.NaN)
   request.on('data', (chunk: Buffer) => {

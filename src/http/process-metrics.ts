@@ -2,15 +2,15 @@ import { Counter, Gauge, type Metric, Registry } from 'prom-client'
 import type { MetricsJson } from './metrics.js'
 
 interface ProcessMetrics {
-  /** Counts a process that was started again, or that could not be. */
+  /** Counts a restart of a process, successful or not. */
   restarted(): void
   readonly metrics: readonly Metric[]
   readonly json: () => Promise<MetricsJson>
 }
 
 /**
- * How many processes of a machine serve, how many should (`PROCESSES`), and how often one was started again. The supervisor has
- * them, because a process that does not start reports no metrics; a service of one process has them too.
+ * The numbers of processes that serve, of processes that should serve (`PROCESSES`), and of restarts on a machine. The supervisor
+ * reports them, because a process that does not start reports no metrics; a service of one process reports them too.
  */
 export function createProcessMetrics(wanted: number, serving: () => number): ProcessMetrics {
   const registry = new Registry()

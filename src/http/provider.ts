@@ -16,15 +16,15 @@ export interface Provider {
   readonly version: string
   /** SHA-256 of the binary, lower-case hex; null for `node:http`. */
   readonly sha256: string | null
-  /** Why the binary does not serve; null if it does, or if nobody asked for it. */
+  /** Why the binary is not used; null if it is used, or if the setting is `node`. */
   readonly whyNot: string | null
   readonly uws: UwsModule
 }
 
-/** The cost of `node:http`, for people: docs/benchmarks.md has the measurement. */
+/** The cost of `node:http` in words; docs/benchmarks.md has the measurement. */
 export const NODE_COST = 'No binary of uWebSockets.js loads here: a verify costs 7 to 16 % more processor time'
 
-/** Such as `node:http 24.21.0`. */
+/** Name and version, such as `node:http 24.21.0`. */
 export const httpServerOf = ({ name, version }: Provider): string => `${name} ${version}`
 
 const PACKAGE = '@btc-vision/uwebsockets.js'

@@ -11,15 +11,15 @@ type Reason =
   | 'quota-exceeded'
   | 'internal-error'
 
-/** A refusal on the wire; `reason` null: the answer has no such field (401 only). */
+/** A refusal in its wire format. The answer has no field `reason` if it is null, which only 401 has. */
 export interface WireRefusal {
   readonly status: number
   readonly reason: Reason | null
 }
 
 /**
- * Status and reason of every kind of refusal; a missing kind does not compile. Source: interface, Errors. Where that is silent
- * (404 path, 405, 408, 413, 415, 429): our choice.
+ * Status and reason of every kind of refusal; a missing kind does not compile. Source: interface, Errors. Unknown paths (404), 405,
+ * 408, 413, 415 and 429 are our choice.
  */
 export const wireRefusals: Readonly<Record<RefusalKind, WireRefusal>> = {
   'request-malformed': { status: 400, reason: 'invalid-data' },
@@ -64,7 +64,7 @@ export const wireRefusals: Readonly<Record<RefusalKind, WireRefusal>> = {
   overloaded: { status: 503, reason: 'api-failed' },
 }
 
-/** A body that did not arrive in time. It has no refusal kind, because only the server answers with it. */
+/** The refusal of a body that did not arrive in time. It has no kind, because only the server uses it. */
 export const bodyLate: WireRefusal = { status: 408, reason: 'invalid-data' }
 
 /** Seconds of `Retry-After` if the refusal names none. Health is polled every second, so two are enough. */
@@ -76,7 +76,7 @@ export const retryAfterS: Readonly<Partial<Record<RefusalKind, number>>> = {
   'over-rate': 1,
 }
 
-/** The reason of an error that a handler returns as a Reply without one, such as the 404 onboarding shell. Null: none. */
+/** The reason of an error that a handler returns as a Reply without one, such as the 404 onboarding shell; null for 401. */
 export function reasonForStatus(status: number): Reason | null {
   if (status === 401) return null
   if (status >= 500) return status === 503 ? 'api-failed' : 'internal-error'

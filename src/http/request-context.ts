@@ -9,12 +9,12 @@ import type { Answered } from './server-types.js'
 import type { UwsResponse } from './uws.js'
 
 /**
- * The rest of a refused body, up to this size, is read and dropped, so that the client can read its answer and keep its
- * connection; beyond that the connection is closed. No measurement behind it.
+ * The rest of a refused body is read and dropped up to this size, so that the client can read its answer and keep its connection.
+ * A larger body closes the connection. No measurement behind it.
  */
 const droppedBytesMax = 1024 * 1024
 
-/** `why` names the part that was away; other kinds have none, because their messages may quote the call. */
+/** `why` names the unavailable part; kinds other than `degraded` have none, because their messages may quote the call. */
 interface RefusedAs {
   readonly kind: RefusalKind
   readonly why?: string
@@ -29,35 +29,35 @@ export interface RequestContext<S> extends Listed {
   readonly headers: ReadonlyMap<string, string>
   match: RouteMatch<S> | null
   readonly params: Record<string, string>
-  /** Set if the called route is deprecated: every answer then announces it. */
+  /** Set if the called route is deprecated, which every answer then announces. */
   deprecatedCall: DeprecatedCall | null
   readonly rawQuery: string
   framing: BodyFraming
   intake: BodyIntake | null
   organizationId: string | null
   apiKeyId: string
-  /** The lane it occupies; null before it has begun, between two slices, and if it needs none. */
+  /** The lane that the request occupies; null before it has begun, between two slices, and if it needs none. */
   atWork: Lane | null
-  /** When it, or its slice, began. */
+  /** When the request, or its slice, began. */
   begunAt: number
-  /** When the route's handler began; infinite before. */
+  /** When the route's handler began; infinite until then. */
   handledSince: number
   /** The `Allow` header of a 405. */
   allow: string | null
-  /** Refused because of overload or its key's rate limit: no work was done. */
+  /** The request was refused because of overload or its key's rate limit, and no work was done. */
   shed: boolean
-  /** Why it was refused, for the log; null if it was not, or if the status says all. */
+  /** The refusal, for the log; null if the request was not refused, or if the status is enough. */
   refusedAs: RefusedAs | null
   /** The connection must not be used again. */
   close: boolean
-  /** The event-loop iteration in which its last bytes were parsed. */
+  /** The event-loop iteration in which the last bytes of the request were parsed. */
   round: number
   aborted: boolean
   answered: boolean
   finished: boolean
 }
 
-/** The organization to which the request counts for admission; empty without a key. */
+/** The organization that the request counts for at admission; empty without a key. */
 export const organizationOf = <S>({ organizationId }: RequestContext<S>): string => organizationId ?? ''
 
 /** Whether the head announces a body. */
@@ -66,15 +66,15 @@ export function hasBody(framing: BodyFraming): boolean {
 }
 
 /**
- * Whether the connection ends with the body: the rest of the body is too large to drop, or the body is chunked. The library
- * parses chunks laxly (any two bytes end a chunk, and the last chunk), so another reader may see a different end.
+ * Whether the connection ends with the body, because the rest of the body is too large to drop or the body is chunked. The library
+ * parses chunks laxly: any two bytes end a chunk, also the last one. So another reader may see a different end.
  */
 export function endsConnection<S>(context: RequestContext<S>): boolean {
   const { declared, chunked } = context.framing
   return chunked || (declared > droppedBytesMax && context.intake?.ended() !== 'whole')
 }
 
-/** The labels of a request in metrics and logs: path templates, never anything that the client sent. */
+/** The labels of a request in metrics and logs: path templates, and no data of the client. */
 export function labelsOf<S>(context: RequestContext<S>): Pick<Answered, 'api' | 'route' | 'countedAs'> {
   const { match } = context
   if (match === null) return { api: 'none', route: 'unmatched', countedAs: null }

@@ -24,10 +24,10 @@ export async function callRoute<S>(
 ): Promise<void> {
   const { needs } = server
   if (route.needsKey) admitCaller(context, api, route, await holderOf(needs, context))
-  // Only a known organization can have its share: one that floods must not get the requests of others refused.
+  // Checked once the organization is known, so that a flood of one organization does not get the requests of others refused.
   if (route.lane !== null) needs.admission?.refuseFull(route.lane, organizationOf(context), context.startedAt)
   if (hasBody(context.framing)) checkMediaType(context.headers)
-  // Body and admission are awaited here: a function that waits would cost each request a promise.
+  // Body and admission are awaited here, because an async function would cost each request a promise.
   if (context.intake?.ended() === null) await context.intake.whenEnded()
   const bytes = bodyOf(server, context)
   if (bytes === null) return
@@ -113,7 +113,7 @@ function begins<S>({ needs, answering }: ServerState<S>, context: RequestContext
 
 /**
  * Ends a slice of the request's work; resolves when the next may begin. Requests that arrived meanwhile are parsed first, and
- * those of other organizations come first if this one has its share. Rejects if the request needs no more work.
+ * those of other organizations begin first if this organization has used its share. Rejects if nobody waits for the answer.
  */
 async function nextSlice<S>({ needs: { admission } }: ServerState<S>, context: RequestContext<S>): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve))
@@ -132,7 +132,7 @@ async function nextSlice<S>({ needs: { admission } }: ServerState<S>, context: R
   if (context.aborted || context.finished) throw new Refusal('degraded', 'nobody waits for this answer')
 }
 
-/** The received body, empty without one; null if the request has ended (client gone, body late). */
+/** The received body, empty if there is none; null if the request has ended because the client left or the body was late. */
 function bodyOf<S>({ answering }: ServerState<S>, context: RequestContext<S>): Uint8Array | null {
   const { intake } = context
   if (intake === null) {

@@ -32,7 +32,7 @@ export function routerOf<S>(needs: Pick<ServerNeeds<S>, 'apis' | 'plain'>): Rout
   return router
 }
 
-/** Leads from the address of a page with a slash at its end to the page, whose links are relative to its own address. */
+/** Redirects from the address with a slash at its end to the page, whose links are relative to its own address. */
 function withoutSlash({ method, path }: PlainEndpoint): PlainEndpoint {
   const last = path.slice(path.lastIndexOf('/') + 1)
   return {
@@ -41,9 +41,9 @@ function withoutSlash({ method, path }: PlainEndpoint): PlainEndpoint {
     page: true,
     handle({ params, query }) {
       const name = last.replace(/^\{(.+)\}$/, (_, param: string) => encodeURIComponent(params[param] ?? ''))
-      // A plus is a plus here, not a space.
+      // `queryOf` reads a plus as a plus, not as a space.
       const more = new URLSearchParams(query).toString().replaceAll('+', '%20')
-      // Relative, because a proxy may add a path before that of the service.
+      // The location is relative, because a proxy may add a path before that of the service.
       const location = `../${name}${more === '' ? '' : `?${more}`}`
       return { status: 308, contentType: 'text/plain; charset=utf-8', body: '', headers: { location } }
     },
@@ -51,8 +51,8 @@ function withoutSlash({ method, path }: PlainEndpoint): PlainEndpoint {
 }
 
 /**
- * The deprecation that the answer announces: that of the route or, for a method that the path does not have, that of the
- * path. Null if the route, or one route of the path, is not deprecated.
+ * The deprecation that the answer announces: that of the route, or that of the path if the path does not have the method. Null
+ * if the route, or one route of the path, is not deprecated.
  */
 export function deprecatedCallOf<S>(
   path: PathMatch<RouteMatch<S>>,

@@ -42,7 +42,7 @@ export interface Reply {
   readonly payload: Record<string, unknown>
   readonly message?: string
   readonly headers?: Readonly<Record<string, string>>
-  /** Warnings about misspelt fields; null or empty: none. Left out of an answer of 400 or more. */
+  /** Warnings about misspelt fields, if any. An answer of 400 or more has none. */
   readonly warnings?: readonly string[] | null
   /** The bytes of a file, such as an export archive. They replace the JSON envelope and payload. */
   readonly file?: { readonly contentType: string; readonly bytes: Uint8Array }
@@ -62,7 +62,7 @@ export type BodyRule =
       readonly documents: z.ZodType
     }
 
-/** How a client acts on an answer: a table, read from top to bottom. Text between backticks is code. */
+/** A table of the actions that a client takes on an answer, read from top to bottom. Text between backticks is code. */
 export interface Outcomes {
   readonly lead: string
   readonly heads: readonly string[]
@@ -78,11 +78,11 @@ export interface Route<S> {
   readonly description?: string
   readonly outcomes?: Outcomes
   readonly countedAs: CountedAs
-  /** Null: served regardless of load. */
+  /** Null if the route is served regardless of load. */
   readonly lane: Lane | null
   /** The lane by the received body; has precedence over `lane`. */
   readonly laneOfBody?: (body: Uint8Array) => Lane
-  /** False: answered without an API key, and while degraded (`GET /status`). */
+  /** False if the route is served without an API key, and while degraded (`GET /status`). */
   readonly needsKey: boolean
   readonly needsSession: boolean
   /** X-Service-Session is optional. */
@@ -91,16 +91,16 @@ export interface Route<S> {
   readonly headers?: z.ZodObject
   /** Headers of each reply, and their meaning. Refusals do not have them. */
   readonly replyHeaders?: Readonly<Record<string, string>>
-  /** Whether the route changes nothing, so that a key with read scope opens it. Default: true for GET, false for other methods. */
+  /** Whether the route changes nothing, so that a key with read scope opens it. By default true for GET only. */
   readonly onlyReads?: boolean
-  /** Not refused while a store is unreachable, as long as the key can be looked up. */
+  /** The route is served while a store is unreachable, if the key can be looked up. */
   readonly whileDegraded?: true
-  /** Absent: not deprecated. */
+  /** Absent if the route is not deprecated. */
   readonly deprecated?: Deprecated
   readonly params: z.ZodType
   readonly query: z.ZodType
   readonly body: BodyRule
-  /** Payload (without the envelope) of each status that is not a refusal. */
+  /** Payload, without the envelope, of each status that is not a refusal. */
   readonly replies: Readonly<Record<number, z.ZodType>>
   readonly refuses: readonly RefusalKind[]
   readonly handle: (exchange: Exchange<never, never, never, S, never>) => Promise<Reply>

@@ -23,7 +23,7 @@ export interface Router<T> {
    * template that ends with a slash also matches without it.
    */
   add(method: string, template: string, row: T): void
-  /** As `add`, for this one form of the path. */
+  /** Adds a row for this form of the path only. */
   addExact(method: string, template: string, row: T): void
   /** Matches decoded segments; null if no row has such a path. */
   find(segments: readonly string[]): PathMatch<T> | null

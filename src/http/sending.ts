@@ -7,13 +7,13 @@ import type { PlainAnswer, ServerNeeds } from './server-types.js'
 
 /** Sends answers. Each request that begins ends here exactly once, answered or not. */
 export interface Sending<S> {
-  /** A request begins; `finish` ends it. */
+  /** Notes that a request begins; `finish` ends it. */
   begun(context: RequestContext<S>): void
   /** Number of the current event-loop iteration. */
   round(): number
   /** Sends the first answer of a request; further ones have no effect. */
   send(context: RequestContext<S>, answer: PlainAnswer): void
-  /** Ends the request; idempotent. Status 0: the client left before its answer. */
+  /** Ends the request; idempotent. The status is 0 if the client left before its answer. */
   finish(context: RequestContext<S>, status: number): void
   inFlight(): number
   /** From now on every answer closes its connection. */
@@ -36,9 +36,8 @@ export function createSending<S>(needs: SendingNeeds<S>, onLate: (context: Reque
   let closing = false
 
   /**
-   * Answers after the parser has returned. An answer while the parser runs makes the parser deliver the connection's next
-   * request, even a smuggled one.
-   * While a request is unanswered, the parser closes the connection at a pipelined request instead.
+   * Answers after the parser has returned. An answer while the parser runs would make it deliver the connection's next request,
+   * even a smuggled one. While a request is unanswered, the parser closes the connection at a pipelined request instead.
    */
   function send(context: RequestContext<S>, answer: PlainAnswer): void {
     if (context.answered) return
@@ -85,7 +84,7 @@ function createRounds() {
   let round = 0
   let roundEnds = false
   return {
-    /** Number of this iteration; counts it if no earlier call has. */
+    /** Number of this iteration, which the first call counts. */
     current(): number {
       if (!roundEnds) {
         roundEnds = true

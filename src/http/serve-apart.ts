@@ -11,7 +11,7 @@ export interface Apart {
 const TIMEOUT_MS = 5_000
 
 /**
- * Serves the probes on a port of their own, `METRICS_PORT`, with Node's HTTP server: a supervisor serves
+ * Serves the probes on a port of their own, `METRICS_PORT`, with Node's HTTP server, because a supervisor serves
  * nothing else. Throws an `ExpectedFault` if it cannot listen on the address.
  */
 export async function serveApart(probes: readonly Probe[], at: { host: string; port: number }): Promise<Apart> {

@@ -5,7 +5,7 @@ import type { UwsModule } from './uws.js'
 
 /** One API: its routes under a base path, and the scope that a key needs for them. */
 export interface Api<S> {
-  /** Such as `/core`: a leading slash, none at the end. */
+  /** Path such as `/core`, with a leading slash and none at the end. */
   readonly basePath: string
   readonly scope: Scope
   readonly title: string
@@ -37,13 +37,13 @@ export interface PlainEndpoint {
   readonly path: string
   /** Cap of the body; 16 KiB unless given. */
   readonly maxBytes?: number
-  /** The lane in which it waits for admission; absent: it needs no admission. */
+  /** The lane in which requests wait for admission; absent if they need none. */
   readonly lane?: Lane
   /** The answer if that lane is full; the envelope's 503 unless given. */
   readonly whenOverloaded?: (request: PlainRequest) => PlainAnswer
-  /** A page for people: whatever others append to its address, such as a query or a slash, is ignored. */
+  /** A page for people. A query or a slash that others append to its address is ignored. */
   readonly page?: true
-  /** Polled by machines every few seconds: its failures are logged once a minute. */
+  /** Machines poll the endpoint every few seconds, so its failures are logged once a minute. */
   readonly probe?: true
   readonly handle: (request: PlainRequest) => PlainAnswer | Promise<PlainAnswer>
 }
@@ -77,7 +77,7 @@ export interface Answered {
   readonly durationMs: number
   /** Null before the key is known. */
   readonly organizationId: string | null
-  /** True: the client left before the answer. */
+  /** Whether the client left before the answer. */
   readonly aborted: boolean
 }
 
@@ -99,24 +99,24 @@ export interface ServerNeeds<S> {
   readonly authenticate: (
     apikey: string,
   ) => Promise<{ readonly organizationId: string; readonly keyId: string; readonly scopes: readonly KeyScope[] } | null>
-  /** Why the service is degraded, such as `degraded: Redis out of reach`; null if it is not. Callers see it. Called once a request: keep it cheap. */
+  /** The public reason why the service is degraded, such as `degraded: Redis out of reach`; null if it is not. Called per request. */
   readonly degraded: () => string | null
-  /** Absent: every request begins at once. */
+  /** If absent, every request begins at once. */
   readonly admission?: Admission
   readonly services: S
   readonly log: RequestLog
-  /** The page for a browser (`Accept: text/html`) instead of the JSON of a missing key, an unknown path or a malformed address. Absent: JSON. */
+  /** The page for a browser (`Accept: text/html`) that replaces the JSON of a missing key, an unknown path or a malformed address. */
   readonly browserPage?: (status: 400 | 401 | 404) => Pick<PlainAnswer, 'contentType' | 'body' | 'headers'>
   readonly newRequestId: () => string
   /** The time in answers, epoch ms; this machine's clock unless given. */
   readonly now?: () => number
   readonly onAnswer: (answered: Answered) => void
-  /** Runs `handle`, which handles the request, within the request's trace: once and at once. Absent: no traces. */
+  /** Runs `handle`, which handles the request, once and synchronously within the request's trace. */
   readonly traced?: (request: BegunRequest, handle: () => void) => void
   readonly host: string
-  /** 0: any free port. */
+  /** 0 selects a free port. */
   readonly port: number
-  /** False lets several processes listen on one port (SO_REUSEPORT). True unless given. */
+  /** Whether only this process may listen on the port; false sets SO_REUSEPORT. True unless given. */
   readonly exclusivePort?: boolean
   /** Longest time that a body may take to arrive; 10,000 unless given. */
   readonly bodyDeadlineMs?: number

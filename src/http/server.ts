@@ -9,7 +9,7 @@ import type { ServerState } from './server-state.js'
 import type { CloseLimits, Server, ServerNeeds } from './server-types.js'
 import type { UwsApp, UwsListenSocket, UwsRequest, UwsResponse } from './uws.js'
 
-/** Memory of bodies that arrive in pieces, for all connections together: 256 of the largest. */
+/** Memory of bodies that arrive in pieces, for all connections together: 256 bodies of the largest size. */
 const slowBytesMax = 128 * 1024 * 1024
 /**
  * Serves the APIs and plain endpoints on one listener. Rejects if it cannot listen on the address. Only this folder calls
@@ -68,7 +68,7 @@ async function listen<S>(app: UwsApp, { uws, host, port, exclusivePort = true }:
   return socket
 }
 
-/** In lower case, as routes have it. Methods are case-sensitive: one with small letters stays apart, and no path has it. */
+/** The method in lower case, as routes have it. Methods are case-sensitive, so a method in lower case becomes one that no path has. */
 const methodOf = (method: string): string =>
   method === method.toUpperCase() ? method.toLowerCase() : method.toUpperCase()
 
@@ -109,7 +109,7 @@ function accept<S>(server: ServerState<S>, res: UwsResponse, req: UwsRequest): v
   res.onAborted(() => {
     context.aborted = true
     context.intake?.end('aborted')
-    // An answer that is not written yet has no reader any more.
+    // A pending answer has no reader any more.
     if (context.answered) answering.finish(context, 0)
   })
   const fault = copy.fault()

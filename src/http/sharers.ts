@@ -2,45 +2,45 @@ import { type LaneState, REST, type Waiter } from './lanes.js'
 
 /**
  * Fair shares between organizations by start-time fair queueing. The cost of a request is the time for which it holds its slot,
- * which contains its scoring, database and processor time; it is charged when the request, or its slice, ends. While several
- * organizations are present, the requests in progress of one are bounded by their expected time, and those beyond the bound wait:
- * the organization that has spent least begins next. An organization that was idle starts where the others are, and saves
- * nothing up. Alone, an organization is bounded by nothing.
+ * which includes its scoring, database and processor time. It is charged when the request, or its slice, ends. While several
+ * organizations are present, the expected time of an organization's requests in progress is bounded, and requests beyond the bound
+ * wait. The organization that has spent least begins next. An organization that was idle starts at the level of the others, and
+ * accumulates no credit. An organization that is alone has no bound.
  */
 
 /** An organization counts as present this long after a request: about as long as people take between two requests of a sign-in. */
 const PRESENT_MS = 10_000
 /**
- * Expected time of the requests in progress of one organization, or of all those that have waiting requests, ms: one or
- * two verifies, six bootstraps, or one read of the dashboard. So much is ahead of a request of another organization. With it and
- * the rests, p50 and p99 of a verify were 1.7 and 2.1 times those on a quiet service under a flood of verifies, and 1.5 and 2.8
- * times under reads of 500 sign-ins. With 16 ms p99 was 3.4 times as long, with 8 ms the flooder had 0.84 of its verifies.
+ * Bound on the expected time of the requests in progress of one organization, or of all with waiting requests together, ms: one or
+ * two verifies, six bootstraps, or one read of the dashboard. A request of another organization waits for at most that work. With
+ * this bound and the rests, p50 and p99 of a verify were 1.7 and 2.1 times those on a quiet service under a flood of verifies, and
+ * 1.5 and 2.8 times under reads of 500 sign-ins. With 16 ms, p99 was 3.4 times as long; with 8 ms, the flooder had 0.84 of its verifies.
  */
 const SHARE_MS = 12
 /**
- * The bound grows by `SHARE_MS` with each of these since the latest request of another organization: the rarer those are, the less
- * a wait for more work in progress matters, and the more throughput is worth.
+ * The bound grows by `SHARE_MS` per this time since the latest request of another organization. If such requests are rare, their
+ * waits matter less than throughput.
  */
 const GROWTH_MS = 1000
-/** States of idle organizations are kept up to this number: 1 MB. */
+/** Maximum number of organizations with a state (1 MB); beyond it, idle ones are dropped. */
 const KEPT_MAX = 1000
 /** Weight of a request in the average duration of its lane, and of its organization's requests of the lane. */
 const NEW_WEIGHT = 1 / 16
 
 /** One organization of those that share the process. Lists by lane have the lane's priority as index. */
 export interface Sharer {
-  /** Empty: the requests without a key, whose organization is not known. They are bounded by their lane alone. */
+  /** Empty for requests without a key, whose organization is unknown. Only their lane bounds them. */
   readonly id: string
-  /** Number of its requests that have begun. */
+  /** Number of the organization's requests in progress. */
   atOnce: number
   readonly atOnceOf: number[]
-  /** Moving average of the duration of its requests, ms. */
+  /** Moving average of the duration of the organization's requests, ms. */
   readonly tookMs: number[]
-  /** Time for which its requests have held slots, ms. */
+  /** Time for which the organization's requests have held slots, ms. */
   spentMs: number
-  /** None of its requests begins earlier. */
+  /** No request of the organization begins earlier. */
   restsUntil: number
-  /** None of its requests in lanes with a longer rest begins earlier. */
+  /** No request of the organization in a lane with a longer rest begins earlier. */
   longRestsUntil: number
   waiting: number
   readonly queues: readonly Waiter[][]
@@ -50,15 +50,15 @@ export interface Sharer {
 export interface Sharers {
   readonly lanes: readonly LaneState[]
   readonly all: Map<string, Sharer>
-  /** Those with waiting requests. */
+  /** The organizations with waiting requests. */
   backlogged: readonly Sharer[]
-  /** Largest time that an organization had spent when one of its requests began, ms. */
+  /** Largest `spentMs` of an organization when one of its requests began, ms. */
   levelMs: number
-  /** The organization seen last, and when; and when another one was. */
+  /** The latest organization seen, its time, and the time of the latest other one. */
   latest: string
   latestAt: number
   otherAt: number
-  /** At most two that this process has seen lately: enough for other processes to know whether there are several. */
+  /** At most two organizations seen since `takeSeen`; two show other processes that several are present. */
   seen: string[]
 }
 
@@ -102,7 +102,7 @@ export function sharerOf(sharers: Sharers, id: string): Sharer {
   return made
 }
 
-/** The organization's state at the arrival of a request of it. */
+/** Notes the arrival of an organization's request; returns the organization's state. */
 export function arrived(sharers: Sharers, id: string, now: number): Sharer {
   note(sharers, id, now)
   if (id !== '' && sharers.seen.length < 2 && sharers.seen[0] !== id) sharers.seen.push(id)
@@ -129,7 +129,7 @@ function boundMs({ latest, latestAt, otherAt }: Sharers, { id }: Sharer, now: nu
 export const isBounded = (sharers: Sharers, sharer: Sharer, now: number): boolean =>
   boundMs(sharers, sharer, now) < Number.POSITIVE_INFINITY
 
-/** Whether a request may begin at once as far as its organization's share goes. */
+/** Whether the organization's share permits a request to begin at once. */
 export function hasRoom(sharers: Sharers, sharer: Sharer, lane: LaneState, now: number): boolean {
   const mayMs = boundMs(sharers, sharer, now)
   if (mayMs === Number.POSITIVE_INFINITY) return true
@@ -138,8 +138,8 @@ export function hasRoom(sharers: Sharers, sharer: Sharer, lane: LaneState, now: 
 }
 
 /**
- * The waiting request, of a lane that is `open`, that begins next: that of the organization that has spent least, and of its
- * requests the most important. Null if none may begin.
+ * The waiting request that begins next: the most important one, in a lane that is `open`, of the organization that has spent
+ * least. Null if none may begin.
  */
 export function nextOf(sharers: Sharers, now: number, open: (lane: LaneState) => boolean): Next | null {
   const { lanes, backlogged } = sharers
@@ -160,7 +160,7 @@ export function nextOf(sharers: Sharers, now: number, open: (lane: LaneState) =>
   return next
 }
 
-/** A request of the organization begins. */
+/** Notes that a request of the organization begins. */
 export function began(sharers: Sharers, sharer: Sharer, { priority }: LaneState): void {
   if (sharer.atOnce === 0 && sharer.waiting === 0) sharer.spentMs = Math.max(sharer.spentMs, sharers.levelMs)
   sharers.levelMs = Math.max(sharers.levelMs, sharer.spentMs)
@@ -168,7 +168,7 @@ export function began(sharers: Sharers, sharer: Sharer, { priority }: LaneState)
   sharer.atOnceOf[priority] = (sharer.atOnceOf[priority] ?? 0) + 1
 }
 
-/** A request, or a slice, ends after `tookMs`; null: it did no work. Returns the time for which its organization rests, ms. */
+/** Ends a request, or a slice, after `tookMs`; null if it did no work. Returns the time for which its organization rests, ms. */
 export function ended(sharers: Sharers, sharer: Sharer, lane: LaneState, work: Work): number {
   const { priority } = lane
   const { tookMs, now } = work
@@ -191,7 +191,7 @@ interface Work {
   readonly now: number
 }
 
-/** Adds a waiting request; the next slice of a request goes before all others of its lane. */
+/** Adds a waiting request. The next slice of a request is placed before all others of its lane. */
 export function enqueue(sharers: Sharers, sharer: Sharer, lane: LaneState, waiter: Waiter): void {
   if (sharer.waiting === 0) sharers.backlogged = [...sharers.backlogged, sharer]
   sharer.waiting += 1
@@ -217,7 +217,7 @@ export function takeSeen(sharers: Sharers): string[] {
   return seen
 }
 
-/** A rest of long reads holds up other long reads alone. */
+/** Whether the organization rests. A rest after long reads delays only other long reads. */
 const rests = ({ restsUntil, longRestsUntil }: Sharer, { rest }: LaneState, now: number): boolean =>
   now < (rest === REST ? restsUntil : longRestsUntil)
 

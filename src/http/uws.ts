@@ -1,4 +1,4 @@
-/** The part of uWebSockets.js that the server uses, and that `node-server.ts` has too. */
+/** The part of uWebSockets.js that the server uses and `node-server.ts` implements. */
 
 /** The part of a uWebSockets.js response that the server uses. */
 export interface UwsResponse {
@@ -15,9 +15,9 @@ export interface UwsResponse {
   close(): UwsResponse
 }
 
-/** On the C++ stack: valid only until the route handler returns or awaits. */
+/** A request on the C++ stack, valid only until the route handler returns or awaits. */
 export interface UwsRequest {
-  /** As the client wrote it. */
+  /** The method as the client wrote it. */
   getCaseSensitiveMethod(): string
   getUrl(): string
   /** The raw query; undefined or empty if the target has none. */

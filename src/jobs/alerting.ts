@@ -28,7 +28,7 @@ const HOUR_MS = 3600_000
 const DAY_MS = 24 * HOUR_MS
 /** Retention of notifications. */
 const KEPT_MS = 90 * DAY_MS
-/** A process must stop within 8 s in total: a slower delivery is aborted and retried later. */
+/** A process must stop within 8 s in total, so a slower delivery is aborted and retried later. */
 const STOPPING_MS = 1000
 
 /** Writes the outages that this process has noted to the store. */

@@ -53,7 +53,7 @@ async function* zipOf(
   rows: AsyncIterable<readonly (readonly Cell[])[]>,
 ): AsyncGenerator<Buffer, void, undefined> {
   const zip = new yazl.ZipFile()
-  // Sound: yazl's output is a PassThrough.
+  // Sound: the output of yazl is a PassThrough.
   const output = zip.outputStream as Readable
   const input = Readable.from(csvOf(kind, rows), { objectMode: false, highWaterMark: 64 * 1024 })
   // yazl emits the errors of its input on the zip.
@@ -76,7 +76,7 @@ async function* csvOf(kind: ExportKind, rows: AsyncIterable<readonly (readonly C
 const csv = (records: readonly (readonly string[])[]): Buffer =>
   Buffer.from(stringify([...records] as string[][], { record_delimiter: '\r\n', quoted_match: /[\r\n]/ }))
 
-/** The same bytes in pieces of one size, the last one shorter. */
+/** Splits a stream into pieces of one size; the last piece may be shorter. */
 async function* piecesOf(stream: AsyncIterable<Buffer>, pieceBytes: number): AsyncGenerator<Buffer> {
   let held: Buffer[] = []
   let bytes = 0

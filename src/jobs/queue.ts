@@ -12,8 +12,8 @@ export type { JobIds, QueueName, SendOptions }
 /** Jobs that survive the process that sends them and the process that runs them. */
 export interface JobQueue {
   /**
-   * Queues a job. Takes only ids (UUIDs) and throws a plain Error for anything else. False: `oncePerS` suppressed the job.
-   * Refuses with `degraded` while the database is lost.
+   * Queues a job. Takes only ids (UUIDs) and throws a plain Error for anything else. False if `oncePerS` suppressed the
+   * job. Refuses with `degraded` while the database is lost.
    */
   send(queue: QueueName, ids: JobIds, options?: SendOptions): Promise<boolean>
   /**

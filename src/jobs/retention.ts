@@ -15,7 +15,7 @@ export const KEPT_DAYS = 400
 export const REQUESTS_KEPT_MS = 30 * 24 * 3600 * 1000
 /** Number of future months whose partition of authentications is created in advance. */
 const MONTHS_AHEAD = 3
-/** Most sweeps of ended links per round; each deletes a few links of every organization. */
+/** Maximum number of sweeps of ended links per round; each deletes a few links of every organization. */
 const SWEEPS_MAX = 200
 
 /** One round of deletions. It stops after the signal, and the next round continues. */
@@ -38,7 +38,7 @@ export const createRetention =
       sweeps += 1
       return organizations.length > 0 && sweeps < SWEEPS_MAX
     })
-    // Behind all deletions, because it may wait for a reader and is retried as a whole.
+    // Runs after all deletions, because `dropOld` may wait for a reader, and a failed round is retried as a whole.
     if (!signal.aborted) await retention.dropOld(KEPT_DAYS, now())
     await retention.vacuumErased(signal)
   }

@@ -18,7 +18,7 @@ interface Watched {
 }
 
 interface AttemptMetrics {
-  /** The same parts, which count what they do. */
+  /** Wraps the parts so that they count their work. */
   watch(parts: Watched): Watched
   readonly metrics: readonly Metric[]
 }
@@ -149,7 +149,7 @@ function createPatternMetrics() {
     registers: [],
   })
   for (const finding of ['sincere', 'bot', 'invalid']) patterns.add([finding], 0)
-  // A pattern is read again when it is remembered, or when the person's references have changed meanwhile.
+  // A pattern counts once, although it is read again when it is remembered or when the references have changed.
   const counted = new WeakSet<Uint8Array>()
   return {
     metrics: [patterns.metric, latency],

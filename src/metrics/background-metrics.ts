@@ -14,7 +14,7 @@ interface Needs {
 interface BackgroundMetrics {
   /** Reads the state that is the same in every process. After a failure the metrics of that state are absent. */
   refresh(needs: Needs): Promise<void>
-  /** A courier that counts its tries, tests of channels excepted. */
+  /** Wraps a courier so that it counts its tries, except tests of channels. */
   watch(courier: Courier): Courier
   readonly metrics: readonly Metric[]
 }

@@ -4,7 +4,7 @@ import type { PersonCache } from '../flows/attempt/person-cache.js'
 import { createCounts } from './counts.js'
 
 interface CacheMetrics {
-  /** The same caches, which count their look-ups. */
+  /** Wraps the caches so that they count their look-ups. */
   watch(caches: Caches): Caches
   readonly metrics: readonly Metric[]
 }

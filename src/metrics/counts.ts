@@ -7,9 +7,9 @@ interface CountsOptions<L extends string> {
   readonly labelNames: readonly L[]
 }
 
-/** A counter with labels that costs one look-up in a map a call; prom-client builds a text of all labels each time. */
+/** A counter with labels. A call costs one look-up in a map; prom-client builds a text of all labels at each call. */
 export interface Counts {
-  /** `values`: one for each label name, in their order. Only values of closed sets, so that the series are bounded. */
+  /** `values` has one value per label name, in the order of the names, from closed sets, so that the series are bounded. */
   add(values: readonly string[], n?: number): void
   readonly metric: Metric
 }

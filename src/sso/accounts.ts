@@ -11,24 +11,24 @@ interface Needs {
 }
 
 /**
- * The proof that a one-time password gives: the person is the one of the reference; a person without a typing profile may enroll; or none.
- * With the directory `userinfo` the account itself names the mail address, so that the password proves nothing about a profile
- * that the account has not enrolled.
+ * The proof that a one-time password gives. `person`: the person is the one of the reference. `new-person`: a person without a
+ * typing profile may enroll. With the directory `userinfo` the account itself names the mail address, so the password proves
+ * nothing about a profile that the account has not enrolled.
  */
 export type MailProof = 'person' | 'new-person' | 'nothing'
 
 /**
- * The accounts of the upstream provider, each named by issuer and `sub`. An account gets its reference when its person has proved to be
- * that person, and keeps it. So no second account can take a reference by a name that is normalized to the same text.
+ * The accounts of the upstream provider, each named by issuer and `sub`. An account gets its reference when its holder has proved to
+ * be the person, and keeps it. So no second account can take a reference by a name that is normalized to the same text.
  */
 export interface Accounts {
-  /** The reference that an account has; null: none yet. */
+  /** The reference of an account; null if it has none yet. */
   refOf(subject: string): Promise<string | null>
-  /** Whether a person whom the directory names may sign in by this account. `subject`: null if no account names the person. */
+  /** Whether a person of the directory may sign in by this account. `subject` is null if no account names the person. */
   mayBe(subject: string | null, userRef: string): Promise<boolean>
-  /** As `mayBe`, with the proof of a one-time password; null: the account may not be that person, and the log has a line. */
+  /** The proof that a one-time password gives; null, with a line in the log, if the account may not be that person. */
   mailProof(subject: string | null, userRef: string): Promise<MailProof | null>
-  /** As `mayBe`, and gives the reference to the account. Typing also proves a person whom an account of another issuer names. */
+  /** Gives the reference to the account if `mayBe` permits it. Typing also proves a person whom an account of another issuer names. */
   bind(subject: string | null, userRef: string, by: 'typing' | 'password'): Promise<boolean>
 }
 

@@ -41,7 +41,7 @@ export function createArtifacts({ organizationId, ssoArtifacts, vault }: Needs):
       const sha256 = sha256Hex(id)
       const found = await ssoArtifacts.find(organizationId, kind, sha256)
       if (found === null) return null
-      // Sound: each kind is put by one place.
+      // Sound: one place writes each kind.
       return JSON.parse(await vault.openSecret(organizationId, purpose(kind, sha256), found.sealed)) as T
     },
     end: (kind, id) => ssoArtifacts.end(organizationId, kind, sha256Hex(id)),
@@ -51,7 +51,7 @@ export function createArtifacts({ organizationId, ssoArtifacts, vault }: Needs):
 /** An artifact without `exp`, such as a session of the browser, ends after this. */
 const NO_EXPIRY_S = 24 * 3600
 
-/** The models of the OpenID provider as artifacts. Their ids are bearer values, so the store gets hashes, and sealed payloads. */
+/** The models of the OpenID provider as artifacts. Their ids are bearer values, so the store gets hashes and sealed payloads. */
 export function providerAdapter(needs: AdapterNeeds): (model: string) => Adapter {
   const { organizationId, ssoArtifacts, vault, onInteractionEnded } = needs
   return (model) => {
@@ -81,7 +81,7 @@ export function providerAdapter(needs: AdapterNeeds): (model: string) => Adapter
       // The device flow is off.
       findByUserCode: async () => undefined,
       async consume(id) {
-        // The provider looks first and consumes later: of two requests at once, both have found it unused.
+        // The provider finds first and consumes later, so two concurrent requests may both have found it unused.
         if (!(await ssoArtifacts.consume(organizationId, model, sha256Hex(id))))
           throw new errors.InvalidGrant('used by another request')
       },

@@ -5,8 +5,8 @@ import { loadDirectoryFile } from './directory/file.js'
 import { SECRET_MIN, type SsoSettings } from './settings.js'
 
 /**
- * Checks what the settings refer to: files with secrets, the directory file, and that mail may be sent to its host. Resolves to the
- * warnings. Throws an `ExpectedFault` with a line for each problem.
+ * Checks the files with secrets, the directory file, and that ALERT_HOSTS permits the mail server. Resolves to the warnings. Throws
+ * an `ExpectedFault` with a line for each problem.
  */
 export async function checkSsoFiles(settings: SsoSettings, mailHosts: HostList): Promise<string[]> {
   const problems = [...secretProblems(settings), ...mailProblems(settings, mailHosts)]
@@ -22,7 +22,7 @@ export async function checkSsoFiles(settings: SsoSettings, mailHosts: HostList):
   return warnings
 }
 
-/** Field, file if any, and the least number of characters. */
+/** A field, its file if any, and the minimum number of characters. */
 type Secret = [field: string, path: string | undefined, least: number]
 
 function secretProblems({ core, directory, mail, clients }: SsoSettings): string[] {

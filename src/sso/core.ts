@@ -29,8 +29,8 @@ export function coreApi({ createKeystride }: ClientModule, options: { url: strin
 }
 
 /**
- * Whether an error of the client means that the core API cannot be reached, or cannot answer now; false: it has refused the
- * call. Null: not an error of the client.
+ * Whether an error of the client means that the core API cannot be reached, or cannot answer now; false if it has refused the
+ * call. Null if the error is not one of the client.
  */
 export function isUnreachable(error: unknown): boolean | null {
   if (!(error instanceof Error) || error.name !== 'KeystrideError') return null

@@ -5,20 +5,20 @@ import { isVerified } from './verified.js'
 /** The person of an `id_token_hint` that the upstream provider has signed. */
 export interface Hint {
   readonly sub: string
-  /** As the directory knows the person. */
+  /** The name under which the directory has the person. */
   readonly name: string
 }
 
 /**
- * `invalid`: not a valid hint of the upstream provider; `not-verified`: the provider does not call the claim verified that names the
- * person. Throws if the keys of the provider cannot be fetched or read.
+ * Reads a hint. `invalid`: it is not a valid hint of the upstream provider. `not-verified`: the provider does not call the claim that
+ * names the person verified. Throws if the keys of the provider cannot be fetched or read.
  */
 export type HintReader = (token: string) => Promise<Hint | 'invalid' | 'not-verified'>
 
 const WITHIN_MS = 3_000
 /** Entra may send a hint that has just expired. The hint names a person; typing still has to prove it. */
 const TOLERANCE_S = 600
-/** Codes of errors with the keys. `ERR_JOSE_GENERIC`: their address did not answer 200 with JSON. */
+/** Codes of errors with the keys. `ERR_JOSE_GENERIC` means that the address of the keys did not answer 200 with JSON. */
 const WITHOUT_KEYS = ['ERR_JOSE_GENERIC', 'ERR_JWKS_TIMEOUT', 'ERR_JWKS_INVALID']
 
 export function hintReader({

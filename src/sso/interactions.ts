@@ -21,14 +21,14 @@ interface Needs {
   readonly artifacts: Artifacts
   readonly advance: (progress: Progress, action: Action, call: Parameters<typeof advance>[3]) => Promise<Progress>
   readonly strangers: Pick<Strangers, 'cookieOf'>
-  /** Null: the directory finds people by name. */
+  /** Null if the directory finds people by name. */
   readonly upstream: UpstreamLogin | null
   readonly now: () => number
   /** Headers of every page. */
   readonly headers: Readonly<Record<string, string>>
-  /** The upstream provider could not be reached. */
+  /** Called when the upstream provider could not be reached. */
   readonly onFailure: (error: unknown) => void
-  /** A step has a numbered situation. */
+  /** Called for each step with a numbered situation. */
   readonly onSituation: (code: number, sentence: string, facts: { client: string; interaction: string }) => void
 }
 
@@ -36,13 +36,13 @@ interface Exchange {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly url: URL
-  /** Null: not a POST. */
+  /** The form of a POST; null for other methods. */
   readonly form: URLSearchParams | null
-  /** Null: not known. */
+  /** Null if unknown. */
   readonly ip: string | null
 }
 
-/** The pages of people who sign in, below `/interaction/`, and `/upstream`, where the upstream provider sends them back. */
+/** The pages of the sign-in, below `/interaction/`, and `/upstream`, to which the upstream provider redirects. */
 export interface Interactions {
   answer(exchange: Exchange): Promise<void>
 }
@@ -61,20 +61,20 @@ export const createInteractions = (needs: Needs): Interactions => ({
       const language = languageOf(url.searchParams.get('language'), request.headers['accept-language'] ?? null)
       return send(response, 404, endedPage(language), needs.headers)
     }
-    // No consent is asked for.
+    // Nobody is asked for consent.
     if (details.prompt.name !== 'login') return needs.provider().interactionFinished(request, response, { consent: {} })
     if (form !== null) return act(needs, exchange, details, form)
     return show(needs, exchange, details)
   },
 })
 
-/** The upstream provider's answer, moved to the interaction that its `state` names. */
+/** The path of the interaction that the `state` of the upstream provider's answer names. */
 function pathOfUpstream({ searchParams }: URL): string {
   const uid = (searchParams.get('state') ?? '').split('.')[0] ?? ''
   return `/interaction/${encodeURIComponent(uid)}?${searchParams}`
 }
 
-/** Null: the interaction is over, or belongs to another browser. */
+/** The interaction of a request; null if it is over or belongs to another browser. */
 async function detailsOf({ provider }: Needs, request: IncomingMessage, response: ServerResponse) {
   try {
     return await provider().interactionDetails(request, response)
@@ -101,7 +101,7 @@ async function show(needs: Needs, exchange: Exchange, details: Details): Promise
   send(response, 200, await pageOf(needs, exchange, details, progress), needs.headers)
 }
 
-/** Nobody is known yet: the first page, or the page after the upstream provider was away. */
+/** Whether no person is known yet: on the first page, or after the upstream provider was unreachable. */
 const isUnnamed = ({ person, step }: Progress): boolean =>
   person === null && (step.kind === 'name' || step.kind === 'trouble')
 
@@ -134,7 +134,7 @@ async function askUpstream(
   return refused
 }
 
-/** A form of the page. Answers with the address of the page, so that a reload sends nothing twice. */
+/** Acts on a form of the page. Redirects to the page, so that a reload sends nothing twice. */
 async function act(needs: Needs, exchange: Exchange, details: Details, form: URLSearchParams): Promise<void> {
   const { request, response, url } = exchange
   if (!isOwn(request)) return send(response, 403, endedPage(languageFor(exchange, details)), needs.headers)
@@ -150,7 +150,7 @@ async function act(needs: Needs, exchange: Exchange, details: Details, form: URL
   redirect(response, language === null ? url.pathname : `${url.pathname}?language=${encodeURIComponent(language)}`)
 }
 
-/** Whether a form comes from a page of the bridge. The cookie is not sent from other sites; this holds for other origins of the site. */
+/** Whether a form comes from a page of the bridge. `SameSite` excludes other sites; this check excludes other origins of the site. */
 const isOwn = ({ headers }: IncomingMessage): boolean =>
   headers['sec-fetch-site'] === undefined || headers['sec-fetch-site'] === 'same-origin'
 
@@ -203,7 +203,7 @@ const languageFor = ({ request, url }: Exchange, { params }: Details): Language 
 const progressOf = async ({ artifacts }: Needs, { uid, params }: Details): Promise<Progress> =>
   withAllFields(await artifacts.find<Progress>('SignIn', uid)) ?? begun(hintedName(params), hintOf(params)?.sub ?? null)
 
-/** A sign-in that began with the version before lacks `subject`, `mailProof`, `owner` and `codeLength`. */
+/** Adds `subject`, `mailProof`, `owner` and `codeLength` to a sign-in that began with the previous version. */
 function withAllFields(kept: Progress | null): Progress | null {
   if (kept === null) return null
   const step = kept.step.kind === 'type' ? { ...kept.step, codeLength: kept.step.codeLength ?? null } : kept.step
@@ -234,7 +234,7 @@ async function pageOf(needs: Needs, exchange: Exchange, details: Details, progre
   return stepPage(progress, { language, application: applicationOf(needs, details), now: needs.now(), onward })
 }
 
-/** Completes the login; returns the address at the provider that goes on. */
+/** Completes the login; returns the address at the provider where the browser continues. */
 async function finish(
   { settings, artifacts, provider, strangers }: Needs,
   { request, response }: Exchange,
@@ -244,7 +244,7 @@ async function finish(
   if (person === null || step.kind !== 'passed' || passedAt === null)
     throw new Error('a sign-in that has not passed cannot be finished')
   const client = settings.clients.find(({ id }) => id === params.client_id)
-  // The ID token will name the person of the hint.
+  // The ID token names the person of the hint, so the person who signed in must be that one.
   if (client?.subject === 'hint' && (hintOf(params) === null || hintedName(params) !== name))
     throw new Error('a sign-in of another person than that of the hint cannot be finished')
   const acr = (client?.acr ?? ACR)[step.by]
@@ -279,7 +279,7 @@ function mayBe(claims: unknown, acr: string): boolean {
   return Array.isArray(wanted.values) ? wanted.values.includes(acr) : wanted.value === undefined || wanted.value === acr
 }
 
-/** Ends the sign-in without a login, and tells the application why. */
+/** Ends the sign-in without a login, and sends the reason to the application. */
 async function cancel(needs: Needs, exchange: Exchange, details: Details, { step }: Progress): Promise<void> {
   const { request, response } = exchange
   const situation: SsoSituation | null = situationOf(step)
@@ -290,7 +290,7 @@ async function cancel(needs: Needs, exchange: Exchange, details: Details, { step
   })
   await needs.artifacts.end('SignIn', details.uid)
   const language = languageFor(exchange, details)
-  // As a page: the redirects after a form must stay on this site.
+  // A page instead of a redirect, because the redirects after a form must stay on this site.
   send(response, 200, onwardPage({ language, application: applicationOf(needs, details), onward: to }), needs.headers)
 }
 

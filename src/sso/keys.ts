@@ -12,14 +12,14 @@ interface Needs {
 }
 
 const DAY_MS = 24 * 3600_000
-/** A new key every so often. No measurement behind it. */
+/** A key signs for this long before the next one does. No measurement behind it. */
 const SIGNS_FOR_MS = 90 * DAY_MS
-/** Applications may keep the published keys for some hours: a key is published this long before it signs. */
+/** A key is published this long before it signs, because applications may cache the published keys for some hours. */
 const AHEAD_MS = DAY_MS
-/** Published this long after its last use; ID tokens live for ten minutes. */
+/** A key stays published this long after its last use; ID tokens live for ten minutes. */
 const AFTER_MS = DAY_MS
 
-/** Private keys for the provider, the one that signs first, and the secrets that sign its cookies. */
+/** The private keys of the provider, with the signing one first, and the secrets that sign its cookies. */
 export interface ProviderKeys {
   readonly jwks: { readonly keys: JWK[] }
   readonly cookieKeys: readonly string[]
@@ -28,8 +28,8 @@ export interface ProviderKeys {
 }
 
 /**
- * Keys that sign tokens (RS256, which every OpenID Connect client knows) and cookies, sealed in the store. `current` makes the first
- * key, and the next one when the last is old: published a day before it signs, and a day after another one signs.
+ * Keys that sign tokens (RS256, which every OpenID Connect client supports) and cookies, sealed in the store. `current` makes the
+ * first key, and the next one when the last is old. A key is published a day before it signs, and until a day after its successor signs.
  */
 export function createProviderKeys(needs: Needs): { current(): Promise<ProviderKeys>; rotate(): Promise<void> } {
   const { organizationId, ssoKeys, vault, now } = needs
@@ -39,7 +39,7 @@ export function createProviderKeys(needs: Needs): { current(): Promise<ProviderK
     const id = v7({ msecs: now() })
     const secret = { jwk: await exportJWK(privateKey), cookieKey: randomBytes(32).toString('base64url') }
     const sealed = await vault.sealSecret(organizationId, purpose(id), JSON.stringify(secret))
-    // False: another process has made the key.
+    // `add` returns false if another process has made the key.
     await ssoKeys.add(organizationId, { id, sealed, signsFrom }, follows)
   }
 

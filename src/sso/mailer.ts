@@ -9,7 +9,7 @@ import { languageOf } from './pages.js'
 interface Needs extends ConnectNeeds {
   readonly server: MailServer
   readonly password: string | null
-  /** Address of the bridge, which the mail names. */
+  /** The address of the bridge; the mail names its host. */
   readonly issuer: string
   readonly onFailure: (outcome: DeliveryOutcome) => void
 }

@@ -1,4 +1,4 @@
-/** Bounds on the sign-ins that have begun and are not over, of one address and of all. */
+/** Bounds on the open sign-ins of one address and of all addresses together. */
 interface Limits {
   readonly address: Amount
   readonly all: Amount
@@ -15,25 +15,25 @@ export const OPEN_SIGN_INS: Limits = {
 }
 
 /**
- * An address with a sign-in has one for each so many that are left, at most. With 16, and the limits above, 20 addresses that take all
- * that they may leave 3,039 of 10,000, and it takes 129 addresses to leave none.
+ * An address may have at most one sign-in for each 16 that are left. With the limits above, 20 addresses that take all they may leave
+ * 3,039 of 10,000, and it takes 129 addresses to leave none.
  */
 const LEFT_FOR_EACH = 16
 
-/** A sign-in that may begin. `settle` says whether it has, and under which id; null: it has not. */
+/** A sign-in that may begin. `settle` gets its id once it has begun, or null if it has not. */
 interface Reservation {
   settle(uid: string | null): void
 }
 
 /**
- * The sign-ins that this process has begun, until they are over or their lifetime is. Each keeps its request in the store, before
- * anybody has proved anything. The fewer are left, the fewer an address may have: so few addresses cannot take everything, however many
- * each sends, and no open sign-in is dropped in favour of a new one.
+ * The sign-ins that this process has begun, until they end or expire. The store keeps the request of each, although nobody has proved
+ * anything yet. The fewer sign-ins are left, the fewer an address may have: a few addresses cannot take all of them, and no open
+ * sign-in is dropped in favour of a new one.
  */
 export interface OpenSignIns {
-  /** `address`: this address has too many; `all`: all have. */
+  /** `address`: this address has too many open sign-ins. `all`: too many are open in total. */
   begin(address: string | null, bytes: number): Reservation | 'address' | 'all'
-  /** A sign-in that goes on as another one: never refused. */
+  /** Continues a sign-in under another id; never refused. */
   continue(uid: string, address: string | null): Reservation
   ended(uid: string): void
 }
@@ -49,7 +49,7 @@ export function createOpenSignIns(needs: {
   readonly limits: Limits
 }): OpenSignIns {
   const { now, lifetimeMs, limits } = needs
-  // In the order of their ends.
+  // The sign-ins are in the order of expiry.
   const open = new Map<string, Open>()
   const all = { count: 0, bytes: 0 }
   const byKey = new Map<string, { count: number; bytes: number }>()
@@ -83,7 +83,7 @@ export function createOpenSignIns(needs: {
     }
   }
   function reserve(key: string, bytes: number): Reservation {
-    // No uid of the provider has a space.
+    // Never equal to a uid of the provider, which has no space.
     const id = `reserved ${reserved++}`
     add(id, key, bytes)
     return {

@@ -7,11 +7,11 @@ import { SSO_TEXTS, TEXTS } from '../web/texts.js'
 import type { PasswordPurpose, Progress, Step } from './progress.js'
 import type { PageContext, ProviderPages } from './provider.js'
 
-/** The language of a page: of the address, else of the browser. */
+/** The language of a page: that of the address, otherwise that of the browser. */
 export const languageOf = (asked: string | null, acceptLanguage: string | null): Language =>
   wordsLanguage({ preferred: null, asked, acceptLanguage, mode: 'auto', organizationDefault: 'en' })
 
-/** The first of the OpenID parameter `ui_locales` that the pages have; null: none. */
+/** The first language of the OpenID parameter `ui_locales` that the pages have; null if there is none. */
 export const wishedLanguage = (uiLocales: unknown): Language | null =>
   typeof uiLocales === 'string'
     ? (uiLocales
@@ -24,7 +24,7 @@ interface Shown {
   readonly language: Language
   readonly application: string
   readonly now: number
-  /** Where a passed sign-in goes on. */
+  /** The address where a passed sign-in continues. */
   readonly onward: string
 }
 
@@ -54,7 +54,7 @@ export const onwardPage = ({ language, application, onward }: Omit<Shown, 'now'>
     mayCancel: false,
   })
 
-/** The situation that led to a one-time password; null: an enrollment or a reset, which its page explains. */
+/** The situation that led to a one-time password; null for an enrollment or a reset, which its page explains. */
 const PURPOSE_SITUATIONS: Readonly<Record<PasswordPurpose, SsoSituation | null>> = {
   enroll: null,
   'step-up': 'challenged',
@@ -62,7 +62,7 @@ const PURPOSE_SITUATIONS: Readonly<Record<PasswordPurpose, SsoSituation | null>>
   browser: 'strangers',
 }
 
-/** The numbered situation that a step tells of; null: none. */
+/** The numbered situation of a step; null if it has none. */
 export function situationOf(step: Step): SsoSituation | null {
   switch (step.kind) {
     case 'refused':
@@ -103,7 +103,7 @@ function noteOf(step: Step, situation: SsoSituation | null, { language, now }: S
 
 const isOver = (until: string, now: number): boolean => Date.parse(until) <= now
 
-/** Such as `in 20 hours`, in the words of the language. */
+/** The time left, such as `in 20 hours`, in the words of the language. */
 function whenOf(until: string, now: number, language: Language): string {
   const minutes = Math.max(1, Math.ceil((Date.parse(until) - now) / 60_000))
   const words = new Intl.RelativeTimeFormat(language)
@@ -145,7 +145,7 @@ function bodyOf({ step, person }: Progress, { onward, now }: Shown): SsoBody {
   }
 }
 
-/** The page of an interaction that is over, or of another browser. */
+/** The page for an interaction that is over or belongs to another browser. */
 export const endedPage = (language: Language): string => ssoSaying(language, SSO_TEXTS[language].ended)
 
 /** The page while a store does not answer. */

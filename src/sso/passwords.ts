@@ -16,19 +16,19 @@ interface Needs {
 type Sent =
   | { readonly outcome: 'sent' }
   | { readonly outcome: 'failed'; readonly situation: SsoSituation }
-  /** Too many were sent, or too many wrong ones entered. */
+  /** Too many passwords were sent, or too many wrong ones were entered. */
   | { readonly outcome: 'wait'; readonly waitMs: number }
 
 /** One-time passwords by e-mail. */
 export interface Passwords {
   send(person: DirectoryPerson): Promise<Sent>
-  /** Null: right, and used up. */
+  /** Null if the password is right; it is then used up. */
   check(person: DirectoryPerson, entered: string): Promise<WrongPassword | null>
 }
 
 interface WrongPassword {
   readonly situation: Extract<SsoSituation, 'wrong-password' | 'password-expired'>
-  /** Until a password can be right again, because too many were wrong; null: no wait. */
+  /** Time until a password is accepted again after too many wrong ones; null if there is no wait. */
   readonly waitMs: number | null
 }
 
@@ -56,7 +56,7 @@ export function createPasswords({ organizationId, oneTimePasswords, vault, send 
 
     async check({ userRef }, entered) {
       const password = enteredPassword(entered)
-      // Not a password at all: no try is counted.
+      // A text that cannot be a password counts as no try.
       if (password === null) return WRONG
       const tried = await oneTimePasswords.try(organizationId, userRef, PASSWORD_LIMITS)
       if (tried.outcome === 'wait') return { ...WRONG, waitMs: tried.waitMs }

@@ -7,11 +7,11 @@ import type { DirectoryPerson } from './directory/directory.js'
 /** Why a one-time password is asked for. */
 export type PasswordPurpose = 'enroll' | 'step-up' | 'reset' | 'browser'
 
-/** The request of the page to the person, or the end of the sign-in. */
+/** The action that the page asks the person for, or the end of the sign-in. */
 export type Step =
   /** `note`: the directory does not know the name that the person entered. */
   | { readonly kind: 'name'; readonly note: SsoSituation | null }
-  /** `codeLength`: digits of the security code that may be given instead; null: none may. */
+  /** `codeLength`: digits of the security code that the person may enter instead; null if no code is accepted. */
   | {
       readonly kind: 'type'
       readonly words: Words
@@ -29,35 +29,35 @@ export type Step =
   /** The profile takes its next pattern at `until`, ISO 8601. */
   | { readonly kind: 'later'; readonly until: string }
   | { readonly kind: 'security-code'; readonly length: number; readonly again: Again }
-  /** A one-time password: to be sent first, or sent. */
+  /** A one-time password is sent if the person asks for it, or was sent. */
   | {
       readonly kind: 'password'
       readonly purpose: PasswordPurpose
       readonly sent: boolean
       readonly note: SsoSituation | null
-      /** When the next may be sent, epoch ms; null: now. */
+      /** Time at which the next one may be sent, epoch ms; null if it may be sent now. */
       readonly waitUntil: number | null
     }
-  /** Nothing was decided: the person may try again. */
+  /** Nothing was decided, and the person may try again. */
   | { readonly kind: 'trouble'; readonly situation: SsoSituation }
-  /** No login. `resettable`: the person may prove by mail and enroll anew. */
+  /** The sign-in ends without a login. `resettable`: the person may prove the identity by mail and enroll again. */
   | {
       readonly kind: 'refused'
       readonly situation: SsoSituation
-      /** ISO 8601; null: not locked, or until an administrator acts. */
+      /** End of the lock, ISO 8601; null if there is no lock, or only an administrator ends it. */
       readonly until: string | null
       readonly resettable: boolean
     }
   /** The login is complete. `by` typing, or a one-time password after uncertain typing. */
   | { readonly kind: 'passed'; readonly by: 'typing' | 'password' }
 
-/** One JSON value: everything about a sign-in between two requests. */
+/** The state of a sign-in between two requests, as one JSON value. */
 export interface Progress {
-  /** As the hint or the person names the person; null: not named yet. */
+  /** The name that the hint has or the person entered; null before either. */
   readonly name: string | null
-  /** The person enters the name, so may correct it. */
+  /** Whether the person enters the name, and so may correct it. */
   readonly entersName: boolean
-  /** `sub` of the account at the upstream provider that names the person; null: none does. */
+  /** `sub` of the account at the upstream provider that names the person; null if none does. */
   readonly subject: string | null
   readonly person: DirectoryPerson | null
   readonly mailProof: MailProof
@@ -67,7 +67,7 @@ export interface Progress {
   readonly owner: boolean
   readonly state: SignInState | null
   readonly step: Step
-  /** When the sign-in passed, epoch ms; null: it has not. */
+  /** Time at which the sign-in passed, epoch ms; null before. */
   readonly passedAt: number | null
 }
 

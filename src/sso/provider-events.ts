@@ -9,11 +9,11 @@ interface RefusedRequest {
 }
 
 interface Reports {
-  /** The provider itself failed. */
+  /** Called for a fault of the provider itself. */
   failed(error: Error): void
   complete(client: string | undefined): void
   refused(request: RefusedRequest): void
-  /** An application was not notified of a sign-out. */
+  /** Called when an application could not be notified of a sign-out. */
   notNotified(client: string, why: string): void
 }
 
@@ -25,7 +25,7 @@ const REFUSALS = [
   'revocation.error',
 ] as const
 
-/** Reports what the provider answers by itself. Returns the provider. */
+/** Reports the answers and faults of the provider. Returns the provider. */
 export function reporting(provider: Provider, reports: Reports): Provider {
   provider.on('server_error', (_, error) => reports.failed(error))
   provider.on('authorization.success', ({ oidc }) => reports.complete(oidc.client?.clientId))

@@ -43,12 +43,12 @@ export interface PageContext {
   set(header: string, value: string): void
 }
 
-/** Acr values without `acr` in a client's settings. */
+/** The acr values of a client whose settings have no `acr`. */
 export const ACR = { typing: 'urn:keystride:typing', password: 'urn:keystride:one-time-password' } as const
-/** Amr values (RFC 8176) without `amr` in a client's settings. The registry has none for typing. */
+/** The amr values (RFC 8176) of a client whose settings have no `amr`. The registry has none for typing. */
 export const AMR = { typing: ['typing'], password: ['otp'] } as const
 
-/** The parameter in which a verified `id_token_hint` travels inside. */
+/** The parameter that passes a verified `id_token_hint` from the request handler to the provider. */
 export const HINT_PARAM = 'keystride_hint'
 /** Requests whose hint the request handler has verified. Every other request with this parameter is refused. */
 export const hintVerified = new WeakSet<IncomingMessage>()
@@ -59,7 +59,7 @@ const TOKEN_S = 10 * MINUTE_S
 
 /** Lifetime of an interaction and of the progress of its sign-in, ms. */
 export const INTERACTION_MS = INTERACTION_S * 1000
-/** The person outlives session and tokens. */
+/** A signed-in person is stored for longer than sessions and tokens live. */
 export const SIGNED_IN_MS = 25 * 60 * MINUTE_S * 1000
 
 /** The OpenID provider for these settings and keys. Rejects with an `ExpectedFault` if it does not accept a client. */
@@ -100,9 +100,9 @@ export async function createProvider(needs: Needs): Promise<Provider> {
       IdToken: TOKEN_S,
     },
   })
-  // The request handler sets host and scheme from the issuer, whatever a request says.
+  // The request handler overwrites host and scheme of every request with those of the issuer.
   provider.proxy = true
-  // Every ID token names the session, also that of a client without back-channel logout.
+  // Every ID token contains the session's id (`sid`), also for a client without back-channel logout.
   provider.Client.prototype.includeSid = () => true
   for (const { id } of settings.clients) await provider.Client.find(id).catch((error: Error) => refuseClient(id, error))
   return provider
@@ -112,7 +112,7 @@ function refuseClient(id: string, error: Error & { readonly error_description?: 
   throw new ExpectedFault(`SSO_FILE: clients: ${id}: ${error.error_description ?? error.message}`)
 }
 
-/** Settings of the protocol that no deployment changes. */
+/** The protocol settings that are the same in every deployment. */
 const PROTOCOL: Configuration = {
   scopes: ['openid', 'profile', 'email'],
   claims: {
@@ -123,7 +123,7 @@ const PROTOCOL: Configuration = {
   pkce: { required: () => true },
   allowOmittingSingleRegisteredRedirectUri: false,
   conformIdTokenClaims: false,
-  // To the logout addresses of the settings alone. Without its dispatcher, which refuses addresses of private networks.
+  // Fetches only the logout addresses of the settings. The provider's dispatcher is left out, because it refuses private networks.
   fetch: (url, { dispatcher: _, ...options } = {}) => fetch(url, options),
   extraParams: {
     [HINT_PARAM]({ oidc, req }, value, client) {
@@ -163,7 +163,7 @@ const featuresOf = (pages: ProviderPages): NonNullable<Configuration['features']
 function answersOf({ artifacts, pages }: Needs): Configuration {
   const person = (userRef: string) => artifacts.find<DirectoryPerson>('SignedIn', userRef)
   return {
-    // Only a client whose `sub` is that of the hint is pairwise. A logout token comes without a request, and without `sub`.
+    // Only a client whose `sub` is that of the hint is pairwise. A logout token is made without a request and has no `sub`.
     async pairwiseIdentifier(ctx, userRef) {
       if (ctx === undefined) return userRef
       const hint = hintOf(ctx.oidc.params)
@@ -185,11 +185,11 @@ function answersOf({ artifacts, pages }: Needs): Configuration {
         }),
       }
     },
-    // The operator registers the applications: nobody is asked for consent.
+    // Nobody is asked for consent, because the operator registers the applications.
     async loadExistingGrant({ oidc }) {
       const { session, client, provider: owner, requestParamClaims } = oidc
       if (session?.accountId === undefined || client === undefined) return undefined
-      // The same grant again: a new one would end the tokens of the sign-in before.
+      // Reuses the grant, because a new one would end the tokens of the previous sign-in.
       const id = session.grantIdFor(client.clientId)
       const held = id === undefined ? undefined : await owner.Grant.find(id)
       const grant =
@@ -237,7 +237,7 @@ function metadataOf({
   }
 }
 
-/** The provider's own policy, and three reasons more to ask for typing. */
+/** The provider's own policy, with three more reasons to ask for typing. */
 function policyFor({ settings: { sessionMinutes }, directory, accounts }: Needs) {
   const policy = interactionPolicy.base()
   const { Check } = interactionPolicy
@@ -274,7 +274,7 @@ function policyFor({ settings: { sessionMinutes }, directory, accounts }: Needs)
   return policy
 }
 
-/** Values of `prompt` that ask for the same as `login`. A new person enrolls in a sign-in, if that is possible at all. */
+/** Values of `prompt` that mean the same as `login`. A new person enrolls during a sign-in, if enrollment is possible. */
 export const loginPrompts = ({ enroll, mail }: SsoSettings): readonly string[] => [
   'select_account',
   ...(enroll && mail !== undefined ? ['create'] : []),
@@ -282,14 +282,14 @@ export const loginPrompts = ({ enroll, mail }: SsoSettings): readonly string[] =
 
 type Params = Readonly<Record<string, unknown>> | undefined
 
-/** The verified hint. */
+/** The verified hint of a request; null if it has none. */
 export function hintOf(params: Params): Hint | null {
   const given = params?.[HINT_PARAM]
   // Sound: only the request handler writes it.
   return typeof given === 'string' ? (JSON.parse(given) as Hint) : null
 }
 
-/** The person whom an authorization request names; null: none. */
+/** The person whom an authorization request names; null if it names none. */
 export function hintedName(params: Params): string | null {
   const given = hintOf(params)?.name ?? params?.login_hint
   const name = typeof given === 'string' ? writtenName(given) : ''

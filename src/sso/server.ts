@@ -24,13 +24,13 @@ interface Needs {
   readonly provider: () => Provider
   readonly interactions: Interactions
   readonly openSignIns: OpenSignIns
-  /** Null: no upstream provider, so `id_token_hint` is one of our own tokens. */
+  /** Null without an upstream provider; an `id_token_hint` is then one of our own tokens. */
   readonly readHint: HintReader | null
   /** Headers of every page. */
   readonly headers: Readonly<Record<string, string>>
-  /** By path. */
+  /** The assets by path. */
   readonly assets: ReadonlyMap<string, Asset>
-  /** Reason not to send new requests here; null: ready. */
+  /** The reason why new requests must not be sent here; null if the bridge is ready. */
   readonly unready: () => string | null
   readonly onError: (error: unknown) => void
   /** Logs a line at intervals. */
@@ -42,14 +42,14 @@ export interface SsoServer {
   close(): Promise<void>
 }
 
-/** A pattern of 2,000 events in a form takes less; the parameters of the provider have a bound of its own. */
+/** A form with a pattern of 2,000 events is smaller. */
 const FORM_BYTES_MAX = 2_000_000
 const AUTHORIZATION_BYTES_MAX = 64_000
-/** Node refuses a head of more than 16 KiB, and some proxies one of 8. */
+/** Characters of an address. Node refuses a head of more than 16 KiB; some proxies refuse one of more than 8 KiB. */
 const ADDRESS_MAX = 12_000
-/** A connection that is idle, whose head has not arrived, or whose client reads no answer is closed after this, as at the service. */
+/** A connection is closed after this if it is idle, its head has not arrived, or its client reads no answer, as in `src/http`. */
 const IDLE_MS = 10_000
-/** A request that has not arrived after this, its form included, is refused. */
+/** A request is refused if it has not arrived after this, including its form. */
 const ARRIVAL_MS = 12_000
 const TIMEOUTS = {
   headersTimeout: IDLE_MS,
@@ -72,7 +72,7 @@ export async function serveSso(needs: Needs): Promise<SsoServer> {
     // The next request on the connection ends this time-out.
     response.once('prefinish', () => request.socket.setTimeout(IDLE_MS))
     answer(needs, request, response).catch((error: unknown) => {
-      // The browser has gone: nobody reads an answer.
+      // The browser has closed the connection, so nobody reads an answer.
       if (request.readableAborted) return
       if (!(error instanceof BadRequest)) onError(error)
       // A browser that still sends a form would not see the answer.
@@ -135,7 +135,7 @@ function tryLater(
   response.end(asPage ? page(languageOf(null, language)) : text)
 }
 
-/** A request that cannot be answered, by the fault of its sender. */
+/** A request that cannot be answered because of an error of its sender. */
 class BadRequest extends Error {
   constructor(
     readonly status: number,
@@ -165,7 +165,7 @@ async function answer(needs: Needs, request: IncomingMessage, response: ServerRe
   }
   if (request.method === 'POST' && (pathname === '/auth' || pathname === '/session/end')) {
     const parameters = await formOf(request, AUTHORIZATION_BYTES_MAX)
-    // A hint may be too long for an address, and names the person without a session.
+    // A hint may be too long for a URL, and it names the person without a session, so the request is not redirected.
     if (needs.readHint === null || !hasHint(parameters, settings.issuer)) return toGet(response, pathname, parameters)
     becomeGet(request, url, parameters)
   }
@@ -173,7 +173,7 @@ async function answer(needs: Needs, request: IncomingMessage, response: ServerRe
     promptLogin(url.searchParams, loginPrompts(settings))
     if (needs.readHint !== null) await exchangeHint(needs.readHint, settings.issuer, request, url.searchParams)
   }
-  // A request may name another host in its path.
+  // A request target may contain another host.
   request.url = `${pathname}${url.search}`
   await provide(needs, request, response, url)
 }
@@ -197,18 +197,18 @@ async function provide(needs: Needs, request: IncomingMessage, response: ServerR
   }
 }
 
-/** Bytes that the store keeps of a sign-in at most: its parameters, as JSON, and 4,000 for all else. */
+/** Maximum number of bytes that the store keeps of a sign-in: its parameters as JSON, and 4,000 for the rest. */
 const bytesKept = (search: string): number => 4_000 + 2 * search.length
 
 function addressOf({ url = '/' }: IncomingMessage, issuer: string): URL {
   try {
     return new URL(url, issuer)
   } catch {
-    throw new BadRequest(400, 'the path is not one of a URL')
+    throw new BadRequest(400, 'the request target is not a valid URL path')
   }
 }
 
-/** `/livez` and `/readyz`, as at the service. */
+/** The answer of `/livez` or `/readyz`; null for other paths. */
 function probeOf({ unready }: Needs, pathname: string): { status: number; body: string } | null {
   if (pathname === '/livez') return { status: 200, body: 'live\n' }
   if (pathname !== '/readyz') return null
@@ -226,7 +226,7 @@ function sendAsset(request: IncomingMessage, response: ServerResponse, { content
   response.end(request.method === 'HEAD' ? '' : body)
 }
 
-/** Addresses in answers come from the settings, whatever host and scheme a request names. */
+/** Replaces host and scheme of a request with those of the issuer, so that addresses in answers come from the settings. */
 function overrideOrigin(request: IncomingMessage, issuer: string): void {
   const { host, protocol } = new URL(issuer)
   request.headers.host = host
@@ -234,7 +234,7 @@ function overrideOrigin(request: IncomingMessage, issuer: string): void {
   request.headers['x-forwarded-proto'] = protocol.slice(0, -1)
 }
 
-/** The address of the browser: what the outermost of the trusted proxies has seen. Null, and a line in the log, if that is no address. */
+/** The address of the browser, as the outermost trusted proxy has seen it. Null, with a line in the log, if that is no address. */
 function ipOf({ settings: { proxies }, warn }: Needs, request: IncomingMessage): string | null {
   const direct = request.socket.remoteAddress ?? ''
   const forwarded = String(request.headers['x-forwarded-for'] ?? '')
@@ -251,8 +251,8 @@ function ipOf({ settings: { proxies }, warn }: Needs, request: IncomingMessage):
 }
 
 /**
- * Sends the browser on to the same endpoint by GET. Its cookies are `SameSite=Lax`: a form of another site comes without them, and
- * the endpoint would see no session.
+ * Redirects the browser to the same endpoint by GET. The cookies are `SameSite=Lax`, so a form of another site is sent without them,
+ * and the endpoint would see no session.
  */
 function toGet(response: ServerResponse, pathname: string, parameters: URLSearchParams): void {
   const location = `${pathname}?${parameters}`
@@ -260,7 +260,7 @@ function toGet(response: ServerResponse, pathname: string, parameters: URLSearch
   response.writeHead(303, { location }).end()
 }
 
-/** Turns a request by POST into one by GET, so that the provider reads the changed parameters. */
+/** Turns a POST request into a GET request, so that the provider reads the changed parameters. */
 function becomeGet(request: IncomingMessage, url: URL, parameters: URLSearchParams): void {
   url.search = parameters.toString()
   request.method = 'GET'
@@ -268,22 +268,22 @@ function becomeGet(request: IncomingMessage, url: URL, parameters: URLSearchPara
   delete request.headers['content-length']
 }
 
-/** Replaces the values of `prompt` that ask for the same as `login`. */
+/** Replaces the values of `prompt` that mean the same as `login`. */
 function promptLogin(parameters: URLSearchParams, same: readonly string[]): void {
   const [prompt, ...more] = parameters.getAll('prompt')
   const values = prompt?.split(' ') ?? []
-  // A parameter that comes twice is refused by the provider.
+  // The provider refuses a repeated parameter.
   if (more.length > 0 || !values.some((value) => same.includes(value))) return
   parameters.set('prompt', values.map((value) => (same.includes(value) ? 'login' : value)).join(' '))
 }
 
-/** Whether the `id_token_hint` is not a token of our own. */
+/** Whether there is an `id_token_hint` that is not one of our own tokens. */
 function hasHint(parameters: URLSearchParams, issuer: string): boolean {
   const token = parameters.get('id_token_hint')
   return token !== null && claimedIssuer(token) !== issuer
 }
 
-/** Verifies an `id_token_hint` of the upstream provider and replaces it by its person. A hint that is our own token stays. */
+/** Verifies an `id_token_hint` of the upstream provider and replaces it by its person. One of our own tokens stays. */
 async function exchangeHint(read: HintReader, issuer: string, request: IncomingMessage, parameters: URLSearchParams) {
   parameters.delete(HINT_PARAM)
   hintVerified.add(request)

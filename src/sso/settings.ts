@@ -6,7 +6,7 @@ import { check, fieldPath } from '../base/validation.js'
 import { Mailbox, TLS_MODES } from '../domain/alert-channels.js'
 import { canonicalHost } from '../domain/alert-host.js'
 
-/** An object without other fields: a misspelt one must not be ignored. */
+/** An object that refuses unknown fields, so that a misspelt one is not ignored. */
 export const strict = <T extends z.ZodRawShape>(shape: T) =>
   z.strictObject(shape, {
     error: (issue) => (issue.code === 'unrecognized_keys' ? `has unknown fields: ${issue.keys.join(', ')}` : undefined),
@@ -14,7 +14,7 @@ export const strict = <T extends z.ZodRawShape>(shape: T) =>
 
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]'])
 
-/** An https URL, or http on the loopback interface, without user info, query and fragment. */
+/** An https URL, or an http URL of the loopback interface, without user info, query and fragment. */
 const Address = z.string().refine((text) => {
   if (!URL.canParse(text)) return false
   const { protocol, hostname, username, search, hash } = new URL(text)
@@ -22,7 +22,7 @@ const Address = z.string().refine((text) => {
   return safe && username === '' && search === '' && hash === ''
 }, 'must be an https URL (http for localhost) without user, query and fragment')
 
-/** An address of an application: like `Address`, but with a query where it needs one. Redirect URIs are compared as a whole. */
+/** An address of an application: like `Address`, but it may have a query. Redirect URIs are compared as a whole. */
 const RedirectUri = z.string().refine((text) => {
   if (!URL.canParse(text) || text.includes('*')) return false
   const { protocol, hostname, username, hash } = new URL(text)
@@ -30,7 +30,7 @@ const RedirectUri = z.string().refine((text) => {
 }, 'must be an https URL (http for localhost) without wildcard, user and fragment')
 
 const port = z.int().min(0).max(65_535)
-/** Characters of a client's secret. */
+/** Minimum number of characters of a client's secret. */
 export const SECRET_MIN = 16
 const Secret = z.string().min(SECRET_MIN, `must have ${SECRET_MIN} characters or more`)
 
@@ -218,7 +218,7 @@ export function readSsoSettings(path: string): SsoSettings {
   return withPaths(checked.data, dirname(resolve(path)))
 }
 
-/** The path of a field; that of a client has its id. */
+/** The path of a field, with the id of the client if it is a field of one. */
 function nameOf(path: readonly PropertyKey[], given: unknown): string {
   const [list, at, ...rest] = path
   const id = (given as { clients?: { id?: unknown }[] } | null)?.clients?.[Number(at)]?.id
@@ -246,7 +246,7 @@ function withPaths(settings: SsoSettings, folder: string): SsoSettings {
   }
 }
 
-/** The content of a file with a secret, without a line end. Throws an `ExpectedFault` that names the field. */
+/** The content of a secret's file without outer white space. Throws an `ExpectedFault` that names the field. */
 export function secretOf(field: string, path: string): string {
   try {
     return readFileSync(path, 'utf8').trim()

@@ -17,12 +17,12 @@ interface Needs {
   readonly core: Core
   readonly directory: PeopleDirectory
   readonly accounts: Accounts
-  /** Null: no one-time password can be sent. */
+  /** Null if no one-time password can be sent. */
   readonly passwords: Passwords | null
   readonly mayEnroll: boolean
   readonly resetAfterBlock: boolean
   readonly strangers: Pick<Strangers, 'isOwn' | 'attempt' | 'peek'>
-  /** The core API could not be reached, or refused a call; or the directory could not be reached. */
+  /** Called when the core API or the directory could not be reached, or the core API refused a call. */
   readonly onFailure: (error: unknown) => void
 }
 
@@ -36,11 +36,11 @@ export type Action =
   | { readonly kind: 'password'; readonly password: string }
 
 interface SignInCall {
-  /** Null: not known. */
+  /** Null if unknown. */
   readonly ip: string | null
   /** Language of the page, and so of the words. */
   readonly language: Language
-  /** The cookie of the person's own browser, unchecked; null: none. */
+  /** The unchecked cookie of the person's own browser; null if there is none. */
   readonly browser: string | null
   readonly now: number
 }
@@ -127,7 +127,7 @@ async function next(
       : await needs.strangers.attempt(userRef, kindOf(given), attempt)
   if (answer.kind === 'no-try') return { ...progress, step: closedStep(needs, progress, answer.waitMs, now) }
   const after = { ...progress, state: 'state' in answer ? answer.state : null, step: stepOf(needs, progress, answer) }
-  // Nobody types in vain.
+  // Checks before the typing page whether a try is left, so that nobody types without one.
   const closed =
     !isOwn && after.step.kind === 'type' && !after.step.challenged ? await needs.strangers.peek(userRef) : null
   return closed === null ? after : { ...after, step: closedStep(needs, after, closed.waitMs, now) }
@@ -183,7 +183,7 @@ async function redeem(
   return next(needs, { ...now, proved: true, state: null }, call, {})
 }
 
-/** Gives the reference to the account of a person whose one-time password was right. Where that proves nothing, the proof stays as it is. */
+/** Gives the reference to the account of a person whose one-time password was right. A password that proves nothing changes nothing. */
 async function knownByMail(
   needs: Needs,
   progress: Progress,
@@ -191,7 +191,7 @@ async function knownByMail(
   call: SignInCall,
 ): Promise<Progress> {
   const other: Progress = { ...progress, mailProof: 'nothing', step: refused('other-account') }
-  // Another account may have got the reference, and another way in may have completed a profile, since the password was sent.
+  // Since the password was sent, another account may have got the reference, or another sign-in may have completed a profile.
   const proof = await needs.accounts.mailProof(progress.subject, person.userRef)
   if (proof === null) return other
   if (proof !== 'person') {

@@ -5,7 +5,7 @@ import type { PasswordPurpose, Progress, Step } from './progress.js'
 
 /** The parts of a sign-in's needs that decide which steps are open. */
 interface Needs {
-  /** Null: no one-time password can be sent. */
+  /** Null if no one-time password can be sent. */
   readonly passwords: Passwords | null
   readonly mayEnroll: boolean
   readonly resetAfterBlock: boolean
@@ -18,7 +18,7 @@ export const refused = (situation: SsoSituation, until: string | null = null, re
   resettable,
 })
 
-/** One-time passwords for a purpose; null: none can be sent, or it would prove nothing. */
+/** One-time passwords for a purpose; null if none can be sent, or if one would prove nothing. */
 const passwordsFor = ({ passwords }: Needs, { mailProof }: Progress, purpose: PasswordPurpose): Passwords | null =>
   mailProof === 'person' || (mailProof === 'new-person' && purpose === 'enroll') ? passwords : null
 
@@ -61,7 +61,7 @@ export function stepOf(needs: Needs, progress: Progress, answer: SignIn): Step {
   }
 }
 
-/** A security code alone completes no login, so it is not offered where no one-time password can follow. */
+/** A security code alone completes no login, so it is offered only if a one-time password can follow. */
 const codeLengthOf = (needs: Needs, progress: Progress, codeOpen: boolean, state: SignInState): number | null =>
   codeOpen && passwordsFor(needs, progress, 'step-up') !== null && progress.person?.email != null
     ? state.codeLength
@@ -69,7 +69,7 @@ const codeLengthOf = (needs: Needs, progress: Progress, codeOpen: boolean, state
 
 const wasChallenged = (step: Step): boolean => step.kind === 'type' && step.challenged
 
-/** A challenge offers a one-time password while the person is not locked: typing that locked a person is not bypassed. */
+/** A challenge offers a one-time password only while the person is not locked, so that mail does not bypass a lock. */
 function challenged(needs: Needs, progress: Progress, answer: Extract<SignIn, { kind: 'challenged' }>): Step {
   if (passwordsFor(needs, progress, 'step-up') === null) return refused('challenged')
   const stepUp: Step = { kind: 'password', purpose: 'step-up', sent: false, note: null, waitUntil: null }
@@ -93,7 +93,7 @@ function blocked(needs: Needs, progress: Progress, { reason, next }: Extract<Sig
   return refused('blocked', next.mode === 'locked' ? next.until : null, resettable)
 }
 
-/** The step of a stranger without a try: the person proves by mail that the browser is the own one, or waits. */
+/** The step of a stranger without a try: the person proves by mail that the browser is the person's own, or waits. */
 export function closedStep(needs: Needs, progress: Progress, waitMs: number | null, now: number): Step {
   if (passwordsFor(needs, progress, 'browser') !== null && progress.person?.email != null)
     return { kind: 'password', purpose: 'browser', sent: false, note: null, waitUntil: null }

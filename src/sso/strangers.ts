@@ -12,23 +12,23 @@ interface Needs {
   readonly now: () => number
 }
 
-/** A stranger has no try of that kind now. `waitMs`: until there is one; null: until the person signs in, an unlock or a reset. */
+/** A stranger has no try of that kind for `waitMs`; null if only a sign-in of the person, an unlock or a reset gives one. */
 interface NoTry {
   readonly kind: 'no-try'
   readonly waitMs: number | null
 }
 
 /**
- * A person's own browser is one that has signed in as the person; all others are those of strangers. A stranger has few tries, so that the
- * failures of strangers lock nobody: see `STRANGER_LIMITS`. An own browser has a signed cookie, bound to the person.
+ * A person's own browser is one that has signed in as the person; it has a signed cookie, bound to the person. All other browsers are
+ * strangers. They have few tries, so that their failures lock nobody: see `STRANGER_LIMITS`.
  */
 export interface Strangers {
-  /** Value of the cookie of a browser that has just signed in; null: the person has no account any more. */
+  /** Value of the cookie for a browser that has just signed in; null if the person has no account any more. */
   cookieOf(userRef: string): Promise<string | null>
   isOwn(userRef: string, cookie: string | null): Promise<boolean>
-  /** Makes an attempt of a stranger, if a try is left. */
+  /** Makes a stranger's attempt if a try is left. */
   attempt(userRef: string, kind: AttemptKind, attempt: () => Promise<SignIn>): Promise<SignIn | NoTry>
-  /** Null: a try of typing is left. */
+  /** Null if a try by typing is left. */
   peek(userRef: string): Promise<NoTry | null>
 }
 
@@ -54,7 +54,7 @@ export function createStrangers({ organizationId, strangerTries, cookieKeys, now
 
     async attempt(userRef, kind, attempt) {
       const found = await member(userRef)
-      // An account that is gone has nothing to protect: the core API says so.
+      // A deleted account has nothing to protect; the core API answers that it does not exist.
       if (found === null) return attempt()
       const { memberId } = found
       const tried = await strangerTries.take(organizationId, memberId, kind)
@@ -78,11 +78,11 @@ export function createStrangers({ organizationId, strangerTries, cookieKeys, now
   }
 }
 
-/** A MAC over the member, not the reference: a person who is created again is another one. */
+/** A MAC over the member's id, not the reference, so that a person who is created again counts as another one. */
 const macOf = (key: string, memberId: string, at: number): string =>
   createHmac('sha256', key).update(`keystride own browser 1\0${memberId}\0${at}`).digest('base64url')
 
-/** An error of the core API is no failure, so it uses up no try: the member's own limits hold in any case. */
+/** A refusal by the core API uses up no try, because it is no failure; the member's own limits hold in any case. */
 function outcomeOf(kind: AttemptKind, answer: SignIn): StrangerOutcome {
   if (answer.kind === 'blocked') return 'failed'
   if (answer.kind === 'challenged') return answer.by === 'typing' ? 'failed' : 'free'

@@ -23,7 +23,7 @@ import { isVerified, isVerifiedName } from './verified.js'
 
 type UserinfoSettings = Extract<DirectorySettings, { kind: 'userinfo' }>
 
-/** The first factor at an upstream provider, whose userinfo is the directory. */
+/** The login at an upstream provider as the first factor. The provider's userinfo is the directory. */
 export interface UpstreamLogin {
   /** The address at the upstream provider where the person of an interaction signs in. */
   begin(uid: string, loginHint: string | null): Promise<string>
@@ -31,12 +31,12 @@ export interface UpstreamLogin {
   person(uid: string, url: URL): Promise<FoundUpstream>
 }
 
-/** A person and the `sub` of the account, or why there is none. */
+/** A person and the `sub` of the account, or the reason why the person is refused. */
 export type FoundUpstream =
   | { readonly person: DirectoryPerson; readonly subject: string }
   | { readonly refused: Extract<SsoSituation, 'not-in-directory' | 'not-verified' | 'other-account'> }
 
-/** The values that the answer of the upstream provider must fit. */
+/** The values that the answer of the upstream provider must match. */
 interface Pending {
   readonly state: string
   readonly nonce: string
@@ -45,7 +45,7 @@ interface Pending {
 
 export interface UpstreamNeeds {
   readonly settings: UserinfoSettings
-  /** Issuer of the bridge. */
+  /** The issuer of the bridge. */
   readonly bridge: string
   readonly artifacts: Artifacts
   readonly accounts: Accounts
@@ -86,7 +86,7 @@ export function upstreamLogin({ settings, bridge, artifacts, accounts, warn }: U
     },
   }
 
-  /** The person of an account: by its `sub` once it has a reference, until then by its name. */
+  /** The person of an account: found by `sub` once the account has a reference, until then by name. */
   async function personBehind(claims: UserInfoResponse): Promise<FoundUpstream> {
     const { userRef: name, acceptUnverified } = settings
     const own = await accounts.refOf(claims.sub)
@@ -104,7 +104,7 @@ export function upstreamLogin({ settings, bridge, artifacts, accounts, warn }: U
       language: claims.locale,
     })
     if (person === null) return refuse('not-in-directory', USER_REF_RULE)
-    // The account whose name is the reference may be another person's. Providers compare names without regard to case.
+    // Refuses a changed name, because another person's account may have that name. Providers compare names case-insensitively.
     if (person.userRef !== String(written).toLowerCase())
       return refuse(
         'not-in-directory',
@@ -116,16 +116,16 @@ export function upstreamLogin({ settings, bridge, artifacts, accounts, warn }: U
   }
 }
 
-/** The configuration of the upstream provider, which the first call discovers. */
+/** Returns the configuration of the upstream provider. The first call fetches it, and a failed call is repeated. */
 function discovered({ issuer, clientId, clientSecretFile }: UserinfoSettings): () => Promise<Configuration> {
   const secret = secretOf('directory.clientSecretFile', clientSecretFile)
   const url = new URL(issuer)
-  // A plain address is accepted by the settings for this machine only.
+  // The settings accept http for this machine only.
   const options = url.protocol === 'http:' ? { execute: [allowInsecureRequests] } : {}
   let found: Promise<Configuration> | null = null
   return () => {
     found ??= discovery(url, clientId, secret, undefined, options)
-    // The upstream provider may have been away.
+    // A failure is not cached.
     found.catch(() => {
       found = null
     })
@@ -133,7 +133,7 @@ function discovered({ issuer, clientId, clientSecretFile }: UserinfoSettings): (
   }
 }
 
-/** The claims of userinfo; null: the person was refused there, or the answer is not that of this sign-in. */
+/** The claims of userinfo; null if the provider refused the person, or if the answer does not belong to this sign-in. */
 async function claimsOf(config: Configuration, url: URL, { verifier, state, nonce }: Pending) {
   try {
     const tokens = await authorizationCodeGrant(config, url, {

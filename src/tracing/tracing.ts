@@ -36,11 +36,11 @@ interface TracingOptions {
 }
 
 export interface Tracing {
-  /** For the server's `traced`. */
+  /** The server calls this as `traced`: runs `handle` within a span of the request. */
   within(request: BegunRequest, handle: () => void): void
-  /** For the server's `onAnswer`: ends the request's span. */
+  /** The server calls this as `onAnswer`: ends the span of the request. */
   onAnswer(answered: Answered): void
-  /** The same part with a span, named `name.method`, for each call of a method within a traced request that returns a promise. */
+  /** Wraps a part so that each method that returns a promise has a span `name.method` within a traced request. */
   steps<T extends object>(name: string, part: T): T
   /** Sends the remaining spans, for a second at most. */
   stop(): Promise<void>
@@ -129,7 +129,7 @@ function createProvider({ endpoint, ratio, version, instance, onError }: Tracing
   })
 }
 
-/** The exporter, which also reports its failures. */
+/** Wraps the exporter so that it reports its failures. */
 const reporting = (exporter: OTLPTraceExporter, onError: (error: Error) => void): SpanExporter => ({
   export(spans, done) {
     exporter.export(spans, (result) => {

@@ -4,7 +4,7 @@ import type { About } from './openapi.js'
 import { bodySchemaOf, documentedPath, groupOf, headerParametersOf, parametersOf } from './route-docs.js'
 import { sampleOf } from './schema-text.js'
 
-/** A collection in the format of Postman, version 2.1, which Bruno and Insomnia import, too. Every value in it is JSON. */
+/** A collection in Postman's format 2.1, which Bruno and Insomnia import too. Every value in it is JSON. */
 interface Collection {
   readonly info: { readonly name: string; readonly description: string; readonly schema: string }
   readonly auth: object
@@ -12,14 +12,14 @@ interface Collection {
   readonly item: readonly Folder[]
 }
 
-/** One for an API, with one for each group of its calls. */
+/** The folder of an API, or of a group of its calls. */
 interface Folder {
   readonly name: string
   readonly item: readonly (Folder | object)[]
 }
 
 const FORMAT = 'https://schema.getpostman.com/json/collection/v2.1.0/collection.json'
-/** Runs after a bootstrap: later calls of the sign-in send its session. */
+/** The script that runs after a bootstrap, so that later calls of the sign-in send its session. */
 const KEEP_SESSION = [
   "const session = pm.response.headers.get('X-Service-Session')",
   "if (session) pm.collectionVariables.set('session', session)",
@@ -33,8 +33,8 @@ export function collectionEndpoint<S>(apis: readonly Api<S>[], about: About): Pl
 }
 
 /**
- * The calls of the APIs, generated from their routes: one folder an API, and in it one folder a group, with sample parameters and
- * bodies. The variables `apikey` and `session` begin empty; a bootstrap sets the session.
+ * The calls of the APIs, generated from their routes: one folder per API, and in it one folder per group, with sample parameters
+ * and bodies. The variables `apikey` and `session` are empty at first; a bootstrap sets the session.
  */
 function collectionOf<S>(apis: readonly Api<S>[], about: About): Collection {
   return {

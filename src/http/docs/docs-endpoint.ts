@@ -73,7 +73,7 @@ function replySection(status: string, reply: z.ZodType, example: unknown): strin
   return `${heading}${fields}<details class="answer"><summary>Example answer</summary><pre><code>${json}</code></pre></details>`
 }
 
-/** How a client acts on the answer; text between backticks is code. */
+/** The table of actions that a client takes on an answer; text between backticks is code. */
 function outcomeTable({ lead, heads, rows }: Outcomes): string {
   const cell = (text: string) => `<td>${escaped(text).replace(/`([^`]+)`/g, '<code>$1</code>')}</td>`
   const lines = rows.map((cells) => `<tr>${cells.map(cell).join('')}</tr>`)

@@ -6,7 +6,7 @@ import { docsStyle } from './docs-style.js'
 import { type About, openApiDocument } from './openapi.js'
 import { documentedPath, groupOf, operationIdsOf } from './route-docs.js'
 
-/** Content security policy: allows the page's own style and script, and requests to the service alone. */
+/** The content security policy, which allows the page's own style and script, and requests to the service only. */
 export const docsPolicy = [
   "default-src 'none'",
   "script-src 'self'",

@@ -1,4 +1,4 @@
-/** The complete style of the reference page: system fonts, two colour schemes, a column of text and a column of navigation. */
+/** The style sheet of the reference page: system fonts, two colour schemes, a column of text and a column of navigation. */
 export const docsStyle = `
 :root{color-scheme:light dark;--bg:#fdfdfb;--ink:#1d2329;--soft:#5c6670;--line:#e3e4df;--panel:#f4f4ef;--accent:#0b6e63;
 --get:#0b6e63;--post:#2856b8;--put:#96580a;--patch:#7a3fa8;--delete:#b0302b}

@@ -9,7 +9,7 @@ export interface Shelf {
   readonly examples: Readonly<Record<string, unknown>>
   /** Stores a schema under its title, or under `name` if it has none. */
   schema(name: string, schema: JsonSchema): Ref
-  /** Returns a schema for use in place. Its titled subschemas and its definitions become components. */
+  /** Returns a schema to inline. Its titled subschemas and its definitions become components. */
   inlined(schema: JsonSchema, prefix: string): unknown
   /** Calls `make` only at the first use of the name. */
   response(name: string, make: () => unknown): Ref

@@ -108,7 +108,7 @@ export function openApiDocument<S>(api: Api<S>, about: About): OpenApiDocument {
   }
 }
 
-/** Only the path for a loopback address, which is valid on one machine only; clients resolve it against the document's address. */
+/** The path alone for a loopback address, which is valid on one machine only. Clients resolve it against the document's address. */
 function serverUrl(baseUrl: string): string {
   const { hostname, pathname } = new URL(baseUrl)
   return /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname) ? pathname : baseUrl

@@ -3,13 +3,13 @@ type BodyEnd = 'whole' | 'too-large' | 'late' | 'aborted' | 'no-room'
 
 /** Collects one request body. Copies each chunk, and holds at most about twice the bytes that have arrived. */
 export interface BodyIntake {
-  /** Adds a chunk, which needs to be valid only during the call. */
+  /** Adds a chunk, which must be valid only during the call. */
   add(chunk: ArrayBuffer, isLast: boolean): void
   /** Ends the intake early; idempotent. */
   end(how: BodyEnd): void
-  /** How it ended; null before. */
+  /** How the reception ended; null before. */
   ended(): BodyEnd | null
-  /** Resolves at the end, or at once if it has ended. One caller at most. */
+  /** Resolves at the end, or at once if the reception has ended. Only one caller may wait. */
   whenEnded(): Promise<BodyEnd>
   /** The body, in a buffer of its own that may be transferred to a worker. Valid only after `whole`. */
   bytes(): Uint8Array
@@ -22,7 +22,7 @@ export interface BodyRoom {
 }
 
 const none = new Uint8Array(0)
-/** First buffer of a body that arrives in several chunks: the cap of every body except typing patterns. */
+/** Size of the first buffer of a body in several chunks: the cap of every body except typing patterns. */
 const firstBufferBytes = 16 * 1024
 
 /**
@@ -52,10 +52,10 @@ export function takeBody(maxBytes: number, room: BodyRoom): BodyIntake {
       return
     }
     if (length === 0 && isLast) {
-      // The usual case: one chunk, one copy of exactly its size.
+      // Usually a body is one chunk, which is copied once at its exact size.
       buffer = new Uint8Array(chunk.slice(0))
     } else if (chunk.byteLength > 0) {
-      // Doubles instead of allocating the declared length: memory is given only for bytes that have arrived.
+      // Doubles instead of allocating the declared length, so that memory is spent only on bytes that have arrived.
       if (needed > buffer.byteLength) {
         const size = Math.min(maxBytes, Math.max(firstBufferBytes, buffer.byteLength * 2, needed))
         if (room.held - held + size > room.bytesMax) {

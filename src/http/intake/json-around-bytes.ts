@@ -36,7 +36,7 @@ const withNull = (bytes: Uint8Array, { start, end }: Span) =>
   Buffer.concat([bytes.subarray(0, start), Buffer.from('null'), bytes.subarray(end)])
 
 /**
- * The position of the field's value. Null without such a field, and if the bytes stop being JSON before it: the parse of the
+ * The position of the field's value. Null without such a field, and if the bytes before it are not valid JSON: the parse of the
  * whole then fails. Refuses a second field of the name, so that no two readers pick different ones.
  */
 function spanOf(bytes: Uint8Array, field: string): Span | null {

@@ -26,11 +26,11 @@ export function parseJson(bytes: Uint8Array): unknown {
   try {
     value = JSON.parse(text)
   } catch {
-    // The parser's own message quotes the body, so it is dropped.
+    // The parser's message is dropped, because it quotes the body.
     throw new Refusal('validation-failed', 'body: not valid JSON')
   }
   checkValue(value, 1)
-  // NUL and lone surrogates need a \u escape: a raw NUL is not JSON, and a raw surrogate is not UTF-8.
+  // NUL and lone surrogates occur only as \u escapes, because a raw NUL is not JSON and a raw surrogate is not UTF-8.
   if (text.includes('\\u')) checkText(value, 'body')
   return value
 }

@@ -10,14 +10,14 @@ const declined = Symbol('declined')
 interface TextField {
   readonly name: string
   readonly check: TextCheck
-  /** Absent in the output if absent in the input. */
+  /** Whether the field may be absent; it is then absent in the output too. */
   readonly optional: boolean
 }
 
 /**
- * The schema's output for a record of strings, without a run of zod: 0.4 us for the path, query and headers of a verify
- * instead of 3.8. Accepts only what `isText` and the schema accept; null leaves everything else, and each message, to them.
- * Knows objects of strings without checks, such strings with a transform, and optional fields that are absent.
+ * The schema's output for a record of strings, without a run of zod: 0.4 us instead of 3.8 us for the path, query and headers of a
+ * verify. Accepts only records that `isText` and the schema accept, and returns null for all others, whose messages come from the
+ * schema. Supports objects of strings without checks, such strings with a transform, and optional fields that are absent.
  */
 export function quickCheck(schema: z.ZodType, given: GivenTexts): Record<string, unknown> | null {
   const fields = fieldsOf(schema)

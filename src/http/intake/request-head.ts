@@ -12,13 +12,13 @@ export interface BodyFraming {
 
 interface HeaderCopy {
   readonly headers: Map<string, string>
-  /** Copies one header; for a request's `forEach`. */
+  /** Copies one header; passed to a request's `forEach`. */
   readonly take: (name: string, value: string) => void
   /** The refusal for a repeated header that must be single, or for a control character; null if all are valid. */
   readonly fault: () => Refusal | null
 }
 
-/** Copies headers out of the server's memory. Any other repeated header keeps its first value. */
+/** Copies headers out of the server's memory. A repeated header that need not be single keeps its first value. */
 export function copyHeaders(): HeaderCopy {
   const headers = new Map<string, string>()
   let fault: Refusal | null = null
@@ -33,7 +33,7 @@ export function copyHeaders(): HeaderCopy {
   }
 }
 
-/** uWebSockets.js accepts DEL; a tab is allowed. */
+/** Whether a value has a control character other than a tab, which is allowed. uWebSockets.js accepts DEL. */
 function hasControl(value: string): boolean {
   for (let i = 0; i < value.length; i++) {
     const code = value.charCodeAt(i)

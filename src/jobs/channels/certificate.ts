@@ -17,7 +17,7 @@ export interface TlsServer {
 interface Certificate {
   /** Epoch ms. */
   readonly validTo: number
-  /** OpenSSL's code, such as `CERT_HAS_EXPIRED`, or the reason why it is not the host's; null: it is trusted. */
+  /** OpenSSL's code, such as `CERT_HAS_EXPIRED`, or why the certificate is not the host's; null if it is trusted. */
   readonly untrusted: string | null
 }
 
@@ -29,7 +29,7 @@ export async function channelCertificate(needs: ConnectNeeds, server: TlsServer)
   return certificateAt(await addressOf(needs, server), server, needs)
 }
 
-/** The same for any server, at this address. */
+/** Reads the certificate of any server at this address. Rejects with `Undelivered`. */
 export async function certificateAt(
   address: string,
   { host, port, start }: TlsServer,
@@ -49,7 +49,7 @@ export async function certificateAt(
       (async () => {
         await once(socket, 'connect')
         await REQUEST[start](socket)
-        // An expired certificate must be read too.
+        // `rejectUnauthorized` is off because an untrusted certificate must be read too.
         secured = connectTls({ socket, ...tlsOptions(needs, host), rejectUnauthorized: false })
         await once(secured, 'secureConnect')
         return read(secured)
@@ -66,7 +66,7 @@ export async function certificateAt(
 
 function read(socket: TLSSocket): Certificate {
   const { valid_to: validTo } = socket.getPeerCertificate()
-  // The types say Error; Node sets its code if it has one.
+  // The declared type is Error. If the error has a code, Node sets only the code, a string.
   const error = socket.authorizationError as unknown as string | Error | null | undefined
   return {
     validTo: Date.parse(validTo),

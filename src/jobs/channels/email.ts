@@ -77,7 +77,6 @@ export async function sendMail(
 
 /** The outcome for nodemailer's error codes, and the class of an SMTP reply. */
 function smtpOutcome(error: unknown): DeliveryOutcome {
-  // The fields of nodemailer's errors.
   const { code, originalCode, responseCode } = (error ?? {}) as {
     code?: string
     originalCode?: string

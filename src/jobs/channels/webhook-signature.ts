@@ -17,7 +17,7 @@ export function signedHeaders(id: string, now: number, body: string, secrets: re
   return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures.join(' ') }
 }
 
-/** Why a message is not authentic at `now` (epoch ms); null if it is. */
+/** The reason why a message is not authentic at `now` (epoch ms); null if it is. */
 export function webhookProblem(
   headers: Readonly<Record<string, string | readonly string[] | undefined>>,
   body: string | Uint8Array,
@@ -26,7 +26,7 @@ export function webhookProblem(
 ): string | null {
   const { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures } = headers
   if (typeof id !== 'string' || typeof timestamp !== 'string' || typeof signatures !== 'string')
-    return 'not all of webhook-id, webhook-timestamp and webhook-signature are there'
+    return 'not all of webhook-id, webhook-timestamp and webhook-signature are present'
   const expected = Buffer.from(signatureOf(secret, id, timestamp, body))
   const signed = signatures.split(' ').some((one) => {
     const given = Buffer.from(one)

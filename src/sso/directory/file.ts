@@ -19,14 +19,14 @@ const Entry = strict({
 interface DirectoryFile {
   readonly mtimeMs: number
   readonly people: ReadonlyMap<string, DirectoryPerson>
-  /** The entries that were left out or are incomplete, in one sentence; null: none. */
+  /** One sentence on the entries that were left out or are incomplete; null if there are none. */
   readonly faults: string | null
 }
 
 /**
- * A JSON file as directory: an array of people, found by `name` without regard to case; `userRef` is the name by default. Read
- * again when the file has changed. An entry that cannot be used is left out and named in the log. Throws an `ExpectedFault` if the file has
- * no usable content at the start; later the last content stays.
+ * A JSON file as directory: an array of people, found by `name` without regard to case; `userRef` is the name by default. The file
+ * is read again when it has changed. An entry that cannot be used is left out and named in the log. Throws an `ExpectedFault` if the
+ * file has no usable content at the start; later the last usable content stays in use.
  */
 export async function fileDirectory(path: string, log: (line: string) => void): Promise<PeopleDirectory> {
   const load = async () => {
@@ -70,14 +70,14 @@ export async function loadDirectoryFile(path: string): Promise<DirectoryFile> {
   return { mtimeMs, people, faults: faults.length === 0 ? null : `the directory ${path}: ${some.join('; ')}` }
 }
 
-/** A line of the log has this many. */
+/** Maximum number of faults in a line of the log. */
 const FAULTS_MAX = 20
 
 interface Listed {
-  /** Such as `[3] "ann"`. */
+  /** Index and name of the entry, such as `[3] "ann"`. */
   readonly entry: string
   readonly key: string
-  /** Before normalization. */
+  /** The `userRef` before normalization. */
   readonly written: string
   readonly person: DirectoryPerson
 }
@@ -125,7 +125,7 @@ function groups<T>(all: readonly T[], of: (one: T) => string): T[][] {
   return [...found.values()]
 }
 
-/** Entries that contradict each other: none is known to be the right one. The same `userRef`, written in the same way, is one person with two names. */
+/** Entries that contradict each other: all are left out. Two names with one `userRef`, written in the same way, are one person. */
 const CLASHES: readonly {
   readonly why: string
   readonly of: (one: Listed) => string

@@ -12,8 +12,8 @@ type LdapSettings = Extract<DirectorySettings, { kind: 'ldap' }>
 const WITHIN_MS = 3_000
 
 /**
- * An LDAP server as directory. A look-up is one connection: bind, one search or two, unbind. An entry that cannot be used is named in the
- * log, and its person is not found.
+ * An LDAP server as directory. Each look-up opens a connection, binds, searches once or twice and unbinds. An entry that cannot be
+ * used is named in the log, and its person is not found.
  */
 export function ldapDirectory(settings: LdapSettings, warn: (line: string) => void): PeopleDirectory {
   const { url, starttls, ca, bindDn, bindPasswordFile, base, attributes } = settings
@@ -28,8 +28,8 @@ export function ldapDirectory(settings: LdapSettings, warn: (line: string) => vo
     return (await client.search(base, options)).searchEntries
   }
   /**
-   * Whether no other entry of people has a `userRef` that normalization makes equal to this one. The search is for small letters: where
-   * the server compares letters exactly, an entry with capitals is not found, and is refused.
+   * Whether no other entry has a `userRef` that normalization makes equal to this one. The search is in lower case: if the server
+   * compares case-sensitively, an entry with capitals does not find itself and is refused.
    */
   async function isAlone(client: Client, name: string, { dn }: Entry, written: string): Promise<boolean> {
     const spellings = spellingsOf(written.toLowerCase())
@@ -87,7 +87,7 @@ export function ldapDirectory(settings: LdapSettings, warn: (line: string) => vo
 /** A server compares 256 spellings in one search. No measurement behind it. */
 const SEPARATORS_MAX = 8
 
-/** The texts that normalization makes equal to this one: a space becomes a hyphen. Null: too many. */
+/** The texts that normalization makes equal to this one, because a space becomes a hyphen; null if there are too many. */
 function spellingsOf(written: string): string[] | null {
   const [start = '', ...more] = written.trim().split(/[ -]/)
   if (more.length > SEPARATORS_MAX) return null

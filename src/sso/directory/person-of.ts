@@ -2,7 +2,7 @@ import { Mailbox } from '../../domain/alert-channels.js'
 import { normalizeUserRef } from '../../domain/user-ref.js'
 import type { DirectoryPerson } from './directory.js'
 
-/** Fields of an entry as a directory gives them. */
+/** The fields of a directory's entry, unchecked. */
 interface Entry {
   readonly userRef: unknown
   readonly email: unknown
