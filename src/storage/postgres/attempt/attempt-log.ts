@@ -19,7 +19,7 @@ interface PatternRow {
   tags: KeptPattern['tags'] | null
 }
 
-/** Recorded attempts in PostgreSQL. Pages find their ids in the index alone and read only the rows they show. */
+/** Recorded attempts in PostgreSQL. A page finds its ids by an index-only scan and reads only the rows that it shows. */
 export function postgresAttemptLog(database: Database): AttemptLog {
   return {
     page: (organizationId, filter, { skip, limit }, before) =>
@@ -112,7 +112,7 @@ export function postgresAttemptLog(database: Database): AttemptLog {
 
 const older = (sql: Transaction, before: string | null) => (before === null ? sql`true` : sql`id < ${before}`)
 
-/** Every attempt with a reason has an event, so the index of events finds it. */
+/** The conditions of a filter. Every attempt with a reason has an event, so the index of events finds it. */
 const filtered = (
   sql: Transaction,
   organizationId: string,

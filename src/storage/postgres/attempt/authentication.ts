@@ -34,7 +34,7 @@ export function postgresAuthentications(
 
     tested: testedPatterns(database),
 
-    // Uses the index on the user's attempts: an index on pattern_id would cost every attempt.
+    // Uses the index on the user's attempts, because an index on pattern_id would cost every attempt.
     findByPattern: (organizationId, userRef, patternId) =>
       database.keyed(organizationId, async (sql) => {
         const [row] = await sql<AuthenticationRow[]>`

@@ -1,12 +1,12 @@
 import type { AttemptFacts } from '../../../domain/attempt-facts.js'
 import type { IndicatorReading, Signal, SignalValue } from '../../../domain/context/signal.js'
 
-/** Indicator, weight and score come first. Each signal has its name and weight, followed by outcome, value and reference if it has these. */
+/** Indicator, weight and score, then name and weight of each signal, followed by outcome, value and reference if it has these. */
 type IndicatorRow = readonly SignalValue[]
 
 /**
- * `AttemptFacts` in column `facts`, as JSON text. The indicators, three quarters of the text, are stored without field names:
- * with them, PostgreSQL reads and stores twice as much for an attempt.
+ * `AttemptFacts` in column `facts`, as JSON text. The indicators, three quarters of the text, are stored without field names,
+ * with which PostgreSQL would read and store twice as much for an attempt.
  */
 type FactsRow = Omit<AttemptFacts, 'indicators'> & {
   readonly indicators: readonly IndicatorRow[]
@@ -33,7 +33,7 @@ function toIndicatorRow({ indicator, weight, score, signals }: IndicatorReading)
   return row
 }
 
-/** Also reads the former rows, in which each signal is a list of these fields. */
+/** Reads a row, or one in the former format, in which each signal is a list of these fields. */
 function toReading([indicator, weight, score, ...fields]: IndicatorRow): IndicatorReading {
   const flat = fields.flat(2)
   const signals: Signal[] = []

@@ -6,14 +6,14 @@ import { type Owned, parametersOf, RECORD_ATTEMPTS } from './record-codec.js'
 
 type WaitingAttempt = Waiting<Owned, RecordOutcome>
 
-/** Largest number of attempts per commit. Fewer attempts share the flush of the disk as well, and the statement stays far below its time-out. */
+/** Largest number of attempts per commit, with which the statement stays far below its time-out. */
 const BATCH_MAX = 64
 /**
  * A commit waits for at most this many attempts, and while one is under way, another one begins with this many. A statement
  * costs PostgreSQL some 430 us, and each attempt more, so larger batches are cheaper. But a batch of all requests of a front
- * (`REQUESTS_AT_ONCE`, 64) leaves that front idle meanwhile. With 40 instead of 24, processor time of front and stores a verify,
- * rate and p99 are x 0.92, 1.01 and 0.92 with one front at 64 connections, and x 0.96, 1.03 and 0.92 with two at 256; 56 gives
- * x 0.94, 0.90 and 1.04 with one front (medians of 5 alternating rounds on two cores).
+ * (`REQUESTS_AT_ONCE`, 64) leaves that front idle meanwhile. With 40 instead of 24, the processor time of front and stores per
+ * verify, the rate and p99 are x 0.92, 1.01 and 0.92 with one front at 64 connections, and x 0.96, 1.03 and 0.92 with two fronts at
+ * 256. With 56 and one front they are x 0.94, 0.90 and 1.04 (medians of 5 alternating rounds on two cores).
  */
 const WORTH_A_COMMIT = 40
 
@@ -41,7 +41,7 @@ export function groupCommit(
 /**
  * Takes the attempts of one statement from the queue. The statement sees marks as they were before it, so no two of its
  * attempts resemble each other, and none resembles one under way. The others stay for a later commit, which detects them as
- * replays. Bands of two organizations are equal by chance only, which costs a wait.
+ * replays. Bands of two organizations are equal only by chance, which costs a wait.
  */
 function takeBatch(queue: WaitingAttempt[], underWay: readonly WaitingAttempt[]): WaitingAttempt[] {
   const batch: WaitingAttempt[] = []

@@ -27,7 +27,7 @@ export function postgresInvalidPatterns(database: Database): InvalidPatternStore
             where m.organization_id = ${organizationId} and m.id = ${memberId}`
           return row?.closed_for_ms ?? 0
         },
-        // A crash of the server may lose the latest ones.
+        // A crash of the server may lose the latest patterns.
         { durable: false },
       ),
   }

@@ -21,7 +21,7 @@ interface SampleRow {
 
 const DAY_MS = 86_400_000
 
-/** Makes `resembling`: finds marks by their index, and their patterns in references, attempts or refused patterns. */
+/** Implements `resembling`: finds marks by their index, and their patterns in references, attempts or refused patterns. */
 export const resembling =
   (database: Database): AuthenticationStore['resembling'] =>
   (organizationId, memberId, mark, { now, most }) =>

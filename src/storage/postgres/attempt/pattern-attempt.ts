@@ -1,6 +1,6 @@
 import type { Transaction } from '../connection/client.js'
 
-/** An attempt is recorded within this time after the id of its pattern was made. It is the deadline of the answer, and a margin. */
+/** An attempt is recorded within this time after the id of its pattern was made: the deadline of the answer, and a margin. */
 const RECORDED_WITHIN_S = 30
 
 /**

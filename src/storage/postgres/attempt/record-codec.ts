@@ -85,10 +85,10 @@ export interface Owned {
   readonly attempt: AttemptRecord
 }
 
-/** Writes an element of an array as PostgreSQL reads it. Only ids, numbers, booleans and words of closed sets need no quotes. */
+/** An element of an array as PostgreSQL reads it. Only ids, numbers, booleans and words of closed sets need no quotes. */
 type Element = string | number | boolean | null
 
-/** A `parameter` is an array. A `text` has all parts in one text, because PostgreSQL reads long elements of an array character by character. */
+/** A `parameter` is an array. A `text` joins all parts, because PostgreSQL reads long elements of an array character by character. */
 type Column<Value> = {
   readonly column: string
   readonly read: (stored: unknown, row: AuthenticationRow) => Value
@@ -111,7 +111,7 @@ function bare<Value extends Element>(value: Value): Element {
 type AnyColumn = Column<unknown>
 const columns = Object.entries(COLUMNS) as [keyof Authentication, AnyColumn][]
 
-/** In the order of the parameters: arrays, then texts. */
+/** The array parameters in their order; the text parameters follow. */
 const ARRAYS: readonly (readonly [parameter: string, element: (owned: Owned) => Element])[] = [
   ...columns.flatMap(([field, column]) =>
     'parameter' in column ? [[column.parameter, (o: Owned) => column.write(o.attempt[field])] as const] : [],
@@ -149,7 +149,7 @@ const selected = columns.map(([, { column }]) => column)
 /** The columns of an attempt for a select. */
 export const authenticationColumns = (sql: Transaction) => sql(selected)
 
-/** The same for a list, with empty bytes for a sample, which would be a third of the bytes read. */
+/** The columns for a list, with empty bytes for the sample, which would be a third of the bytes read. */
 export const listedColumns = (sql: Transaction) =>
   sql`${sql(selected.filter((column) => column !== 'sealed'))}, case when sealed is not null then ''::bytea end as sealed`
 

@@ -14,10 +14,9 @@ interface SessionRow {
 }
 
 /**
- * Commits of sessions do not wait for the disk. A session lives for minutes, so a crash of the server may lose the newest
- * ones. A crash may also lose the newest reservations: an attempt that is scored for longer than the server is down is then
- * missing from the session's budget, but not from the member's ladder. The commit of an attempt also flushes its
- * reservation.
+ * Commits of sessions do not wait for the disk, because a session lives only for minutes. A crash of the server may lose the
+ * newest sessions and reservations. An attempt that is scored for longer than the server is down is then missing from the session's
+ * budget, but not from the member's counters. The commit of an attempt also flushes its reservation.
  */
 const EPHEMERAL = { durable: false }
 
@@ -125,13 +124,13 @@ export async function endEverySession(database: Database): Promise<void> {
   while ((await endSome()).count > 0);
 }
 
-/** One statement, so that the first one of concurrent calls inserts, and the others wait for its row and return it. */
+/** One statement, so that the first of several concurrent calls inserts, and the others wait for its row and return it. */
 async function mintImplicit(
   sql: Transaction,
   organizationId: string,
   { sha256, userRef, memberRef, lifetimeMs }: NewSession,
 ) {
-  // Constant within the statement, unlike clock_timestamp().
+  // The time is constant within the statement, unlike clock_timestamp().
   const alive = sql`s.expires_at > statement_timestamp()`
   const [row] = await sql<(SessionRow & { sha256: Buffer; remaining_ms: number })[]>`
     insert into keystride.session as s (organization_id, user_ref, sha256, member_ref, implicit, expires_at)
@@ -175,7 +174,7 @@ const columns = (sql: Transaction) => sql`
 const holds = (sql: Transaction, words: SessionWords | null) =>
   words === null ? sql`words is null` : sql`words = ${words.issued} and words_used = ${words.used}`
 
-/** Converts a text that is no SHA-256 in hex to bytes that no session has. */
+/** The bytes of a SHA-256 in hex. Other texts become bytes that no session has. */
 const bytes = (sha256: string) => Buffer.from(sha256, 'hex')
 
 function toSession(row: SessionRow): Session {

@@ -20,7 +20,7 @@ const BATCH_MAX = 32
 /** While one statement is under way, another one begins with this many look-ups. */
 const WORTH_ANOTHER = 8
 
-/** Makes `tested`: concurrent look-ups share a statement. */
+/** Implements `tested`: concurrent look-ups share a statement. */
 export function testedPatterns(database: Database): AuthenticationStore['tested'] {
   const ask = shareStatement<PatternToFind, TestedPattern[]>({
     run: (batch) => find(database, batch),

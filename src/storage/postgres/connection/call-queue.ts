@@ -4,27 +4,27 @@ import { degraded } from './errors.js'
 import { createSilenceDetector, SILENCE_MS, type SilenceDetector } from './silence-detector.js'
 
 const BEAT_MS = 25
-/** A call that waits for a lock or in a queue while others are served is refused after this: a statement may take 1 s of it. */
+/** A call is refused after this if it waits for a lock or in a queue while others are served; a statement may take 1 s of it. */
 const PATIENCE_MS = 1200
-/** A connection that works on one call for this long, more than the time-outs of two statements, is dead. */
+/** A connection that works on one call for this long counts as dead: it exceeds the time-outs of two statements. */
 const STUCK_MS = 2400
 /** Calls that may wait per connection; more are refused at once. No measurement behind it. */
 const WAITING_PER_CONNECTION = 64
 
 /** One call to the database, as its work sees it. */
 export interface DatabaseCall {
-  /** The caller has been refused: nothing more of the call may be sent or committed. */
+  /** Whether the caller has been refused; nothing more of the call may then be sent or committed. */
   expired(): boolean
   /** Waits for one exchange with the server, which shows that the server answers. */
   exchange<T>(answer: PromiseLike<T>): Promise<T>
 }
 
 export interface CallOptions {
-  /** A probe only tests whether the server answers: it never waits for a connection and is never refused at once. */
+  /** A probe only tests whether the server answers. It never waits for a connection and is never refused at once. */
   readonly probe?: boolean
   /** Milliseconds the call may take; 1,200 by default. */
   readonly patienceMs?: number
-  /** A read that may take long. Together they take at most a third of the connections. */
+  /** A read that may take long. Slow calls together take at most a third of the connections. */
   readonly slow?: boolean
 }
 
@@ -42,7 +42,7 @@ export interface CallQueue<P> {
 }
 
 interface Needs<P> {
-  /** Concurrent calls without probes; a pool needs one connection more. */
+  /** Number of concurrent calls without probes; a pool needs one more connection. */
   readonly width: number
   readonly open: () => P
   /** Ends a replaced pool. */
@@ -51,7 +51,7 @@ interface Needs<P> {
   readonly probe: () => void
   /** Called with the time that a call waited for a connection, ms. */
   readonly waited?: (ms: number) => void
-  /** STORE_PATIENCE. */
+  /** STORE_PATIENCE, by which all limits are multiplied. */
   readonly patience?: number
 }
 
@@ -67,7 +67,7 @@ interface QueuedCall<P> extends DatabaseCall, Listed {
   readonly slow: boolean
   readonly askedAt: number
   readonly patienceMs: number
-  /** When it began to wait (`performance.now()`), more exact than `askedAt`; 0: it did not. */
+  /** When the call began to wait (`performance.now()`), more exact than `askedAt`; 0 if it did not wait. */
   waitsSince: number
   /** Null while the call waits. */
   pool: Pool<P> | null
@@ -111,7 +111,7 @@ const openPool = <P>({ width, open }: Needs<P>): Pool<P> => ({
   freeForSlow: Math.max(1, Math.floor(width / 3)),
 })
 
-/** Whether a connection is free for the call. A refused one takes none. */
+/** Whether a connection is free for the call. A refused call takes none. */
 const mayBegin = <P>({ pool }: QueueState<P>, { slow, refused }: QueuedCall<P>): boolean =>
   refused || (pool.free > 0 && (!slow || pool.freeForSlow > 0))
 
@@ -172,7 +172,7 @@ function begin<P>(state: QueueState<P>, call: QueuedCall<P>, pool: Pool<P>): voi
   )
 }
 
-/** Takes `n` connections for the call; a probe has one of its own. */
+/** Takes `n` connections for the call, or gives one back (-1). A probe has a connection of its own. */
 function take<P>(pool: Pool<P>, { probe, slow }: QueuedCall<P>, n: 1 | -1): void {
   if (probe) return
   pool.free -= n
@@ -210,7 +210,7 @@ function replace<P>(state: QueueState<P>, broken: P): void {
   beginWaiting(state)
 }
 
-/** With each beat: checks for silence, refuses late calls, replaces a stuck pool. False if no call is left. */
+/** Called with each beat. Checks for silence, refuses late calls and replaces a stuck pool. False if no call is left. */
 function check<P>(state: QueueState<P>): boolean {
   const now = state.beats.now()
   const running = state.calls.items.filter((call) => call.pool === state.pool)

@@ -14,16 +14,16 @@ export type { Sql, Statements, Transaction } from './sql.js'
 
 /** Access to the database. Every method rejects with `Refusal('degraded')` if the database is unreachable, full or too slow. */
 export interface Database {
-  /** One transaction as `keystride_app` of this organization: rows of others do not exist in it. */
+  /** One transaction as `keystride_app` of this organization, in which rows of other organizations are invisible. */
   scoped<T>(organizationId: string, work: (sql: Transaction) => Promise<T>, options?: ScopedOptions): Promise<T>
   /**
    * `scoped` for statements that find their rows by key. Plans are generic and never scan a whole table, so that they read
-   * the same rows whatever statistics the planner has.
+   * the same rows with any statistics of the planner.
    */
   keyed: Database['scoped']
-  /** One transaction that sees every organization: administration and start-up only. */
+  /** One transaction that sees every organization, for administration and start-up only. */
   asSystem<T>(work: (sql: Transaction) => Promise<T>, options?: Pick<ScopedOptions, 'statementMs'>): Promise<T>
-  /** One call of a narrow security-definer function, as the login role, which row level security shows nothing. One round trip. */
+  /** One round trip as the login role, which sees no row, to call a security-definer function. */
   call<T>(work: (sql: Sql) => PromiseLike<T>, options?: Pick<CallOptions, 'patienceMs'>): Promise<T>
   /** Rejects if nothing can be written; returns the server's clock, epoch ms. */
   ping(): Promise<number>
@@ -36,27 +36,27 @@ export interface Database {
 }
 
 interface ScopedOptions {
-  /** False lets the commit return before it is on disk, for data that a crash may lose. Default true. */
+  /** Whether the commit returns only when it is on disk; false for data that a crash may lose. True by default. */
   readonly durable?: boolean
-  /** Limit of a long statement, ms. By default and at least 1,000, multiplied by STORE_PATIENCE. */
+  /** Limit of a long statement, ms. The default, 1,000 multiplied by STORE_PATIENCE, is also the minimum. */
   readonly statementMs?: number
-  /** True for a long read. Such calls together take at most a third of the connections. Default false. */
+  /** Whether the work is a long read. Such calls together take at most a third of the connections. False by default. */
   readonly slow?: boolean
 }
 
 interface PostgresOptions {
   /** One server, or several of which one takes writes at a time: `postgres://user@one:5432,two:5432/name`. */
   readonly url: string
-  /** The server of several to begin with; the first by default. */
+  /** The server to begin with, if there are several; the first by default. */
   readonly primary?: string
-  /** Maximum of connections: 2 or more, one of which is reserved for probes. */
+  /** Maximum number of connections, 2 or more, one of which is reserved for probes. */
   readonly max: number
   readonly log?: (line: string) => void
   /** Called with the time that a call waited for a connection, ms; not for one that got a connection at once. */
   readonly waited?: (ms: number) => void
-  /** Whether statements stay prepared; false behind a pooler without support for it. By default as the url says, otherwise true. */
+  /** Whether statements stay prepared; false behind a pooler without support for it. By default as in the URL, otherwise true. */
   readonly prepare?: boolean
-  /** A pooler is between, which passes few settings of a session on. By default true if statements do not stay prepared. */
+  /** Whether a pooler is in between, which passes on few settings of a session. By default true if statements do not stay prepared. */
   readonly pooled?: boolean
   /** STORE_PATIENCE, by which the limits of statements and calls are multiplied. */
   readonly patience?: number
@@ -65,7 +65,7 @@ interface PostgresOptions {
 /** Both limits are multiplied by STORE_PATIENCE. */
 const CONNECT_TIMEOUT_S = 2
 const CLOSE_TIMEOUT_S = 5
-/** Administration has no waiting end user, and may use a database far away. */
+/** No end user waits for administration, and its database may be far away. */
 const SYSTEM_PATIENCE_MS = 3000
 
 /**
@@ -75,7 +75,7 @@ const SYSTEM_PATIENCE_MS = 3000
 export function connectPostgres(options: PostgresOptions): Database {
   const { run, probe, server, close } = createRunner(options)
   const { patience = 1 } = options
-  /** Patience does not multiply the limit of a long statement, which is for its work and not for a late database. */
+  /** STORE_PATIENCE does not multiply the limit of a long statement, which is for its work and not for a slow database. */
   const limitsOf = (long: number | undefined) => ({
     statementMs: Math.max(long ?? 0, STATEMENT_TIMEOUT_MS * patience),
     idleMs: IDLE_TIMEOUT_MS * patience,

@@ -2,7 +2,7 @@ import type { Sql } from './sql.js'
 
 /** Connections to one server, each with one piece of work at a time. */
 export interface Connections {
-  /** Runs `work` on the free connection that was opened first, or on a new one if there are fewer than `max`; else waits. */
+  /** Runs `work` on the oldest free connection, or on a new one if there are fewer than `max`; otherwise waits. */
   use<T>(work: (sql: Sql) => Promise<T>): Promise<T>
   end(options: { readonly timeout: number }): Promise<void>
 }
@@ -21,9 +21,9 @@ interface Waiting {
  * Opens connections on demand; each is a client of one connection from `open`. The driver's own pool (3.4.9) keeps a slot
  * for every statement it ever ran, unless all its connections are busy at some time, and scans these slots with each further
  * statement: 0.35 ms after a million. Work that arrives while all `max` are busy, such as several probes, waits here and not
- * in a client: a client that ends reconnects for work that still waits in it, and nothing ends that connection any more.
- * Work gets the first free connection, because a connection is slow until it has prepared its statements and its server process has
- * cached the tables: in one order, work that repeats finds each of its parts on a connection that has done the same before.
+ * in a client, because a client that ends reconnects for work that still waits in it, and nothing ends that connection any more.
+ * Work gets the oldest free connection, because a connection is slow until it has prepared its statements and its server process
+ * has cached the tables.
  */
 export function openConnections(open: () => Sql, max: number): Connections {
   const all: Connection[] = []

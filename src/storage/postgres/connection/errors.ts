@@ -15,7 +15,7 @@ const UNREACHABLE = new Set([
   'ENOENT',
 ])
 /**
- * SQLSTATE: connection (08), read-only after a fail-over (25006), deadlock and the like (40), resources (53), unavailable
+ * SQLSTATEs: connection (08), read-only after a fail-over (25006), rollback such as a deadlock (40), resources (53), unavailable
  * lock (55P03), cancelled or shut down (57), I/O (58).
  */
 const TRANSIENT = /^(08|25006|40|53|55P03|57|58)/
@@ -26,7 +26,7 @@ export function codeOf(error: unknown): string {
   return typeof code === 'string' ? code : ''
 }
 
-/** The connection is lost. A server that closes it reports FATAL; a broken connection has a code of the driver or the system. */
+/** Whether the connection is lost. A server that closes it reports FATAL; a break has a code of the driver or the system. */
 export function isLost(error: unknown): boolean {
   const { severity } = (error ?? {}) as { severity?: string } // what the driver rejects with
   return BROKEN.has(codeOf(error)) || UNREACHABLE.has(codeOf(error)) || severity === 'FATAL' || severity === 'PANIC'
@@ -37,7 +37,7 @@ export const isBroken = (error: unknown): boolean => BROKEN.has(codeOf(error))
 
 export const isTransient = (error: unknown): boolean => TRANSIENT.test(codeOf(error))
 
-/** Maps every error that means "not now" to `Refusal('degraded')`; other errors are unchanged. */
+/** Maps every transient error to `Refusal('degraded')`; other errors are unchanged. */
 export function asRefusal(error: unknown): unknown {
   if (isLost(error)) return degraded('the database is not reachable', error)
   return isTransient(error) ? degraded('the database is not ready', error) : error

@@ -1,2 +1,2 @@
-/** The `like` pattern for a text anywhere, with its own wildcards escaped. */
+/** The `like` pattern that finds a text anywhere, with the wildcards of the text escaped. */
 export const likeText = (part: string): string => `%${part.replace(/[\\%_]/g, '\\$&')}%`

@@ -1,7 +1,7 @@
 import { observed, type StoreObserver } from '../../store-observer.js'
 import type { Database } from './client.js'
 
-/** The database with every call reported to the observer, pings excepted. */
+/** Wraps the database so that every call except pings is reported to the observer. */
 export function observedDatabase(database: Database, observer: StoreObserver): Database {
   const report = <T>(begun: number, work: Promise<T>): Promise<T> => observed(observer, 'postgres', begun, work)
   return {

@@ -6,7 +6,7 @@ import { SYSTEM, transact } from './transaction.js'
 interface Ping {
   /** Rejects if the server takes no writes; returns its clock, epoch ms. */
   ping(sql: Sql, call: DatabaseCall): Promise<number>
-  /** A server with a full disk answers reads. After a refused write, pings also write until one succeeds. */
+  /** After a write that a full disk refused, pings also write until one succeeds, because such a server answers reads. */
   noteFullDisk(): void
 }
 
@@ -34,7 +34,7 @@ export function createPing(): Ping {
   }
 }
 
-/** Writes 400 kB, freed at once; the rows are too short to be compressed. */
+/** Writes 400 kB, which are freed at once, in rows that are too short to be compressed. */
 async function writeSome(sql: Transaction): Promise<void> {
   await sql`create temporary table keystride_room (filler text) on commit drop`
   await sql`insert into keystride_room select repeat('x', 1900) from generate_series(1, 200)`

@@ -31,7 +31,7 @@ export function serversOf(url: string): string[] {
 /** A server's answer to the question whether it takes writes. */
 interface ServerAnswer {
   readonly url: string
-  /** Its timeline if it takes writes, null if it is a standby, or why there is no answer. */
+  /** The timeline of a server that takes writes, null for a standby, or the error if there is no answer. */
   readonly answer: number | null | Error
 }
 
@@ -43,8 +43,8 @@ export async function askServers(servers: readonly string[]): Promise<ServerAnsw
 }
 
 /**
- * The server that takes writes; of several, the one on the highest timeline. Null if there is none on `timelineMin` or
- * above: an old primary that returns does not count.
+ * The server that takes writes, or the one on the highest timeline if there are several. Null if there is none on `timelineMin` or
+ * above, so that an old primary that returns does not count.
  */
 export function primaryAmong(asked: readonly ServerAnswer[], timelineMin = 0): Primary | null {
   const [latest] = asked
@@ -56,7 +56,7 @@ export function primaryAmong(asked: readonly ServerAnswer[], timelineMin = 0): P
 export const findPrimary = async (servers: readonly string[], timelineMin = 0): Promise<Primary | null> =>
   primaryAmong(await askServers(servers), timelineMin)
 
-/** Null for a standby. */
+/** The timeline of a server; null for a standby. */
 async function timelineOf(url: string): Promise<number | null> {
   const client = await connectClient(url, { connectMs: ASKED_MS, queryMs: ASKED_MS })
   try {
@@ -74,16 +74,16 @@ async function timelineOf(url: string): Promise<number | null> {
 }
 
 interface Writer {
-  /** Connection string of the server that takes writes, as last found. */
+  /** Connection string of the server that was last found to take writes. */
   url(): string
-  /** Looks for the server that takes writes, unless a search is running or there is only one server. */
+  /** Searches for the server that takes writes, unless a search is running or there is only one server. */
   seek(): Promise<void>
   stop(): void
 }
 
 /**
- * Follows the server that takes writes among several; `onMove` is called when it is another one. The driver's own support
- * of several hosts reconnects without a delay while none takes writes, and accepts a standby for `read-write` (postgres 3.4.9).
+ * Follows the server that takes writes among several; `onMove` is called when another server takes them. The driver's own support
+ * for several hosts reconnects without a delay while none takes writes, and accepts a standby for `read-write` (postgres 3.4.9).
  */
 export function followWriter(
   servers: readonly string[],

@@ -1,41 +1,41 @@
 import { ExpectedFault } from '../../../base/expected-fault.js'
 import type { WrongSetting } from '../../inspection.js'
 
-/** A pooler such as PgBouncer passes on these alone, and refuses a connection that asks for others. */
+/** Settings that a pooler such as PgBouncer passes on. It refuses a connection that asks for others. */
 const PASSED_ON = {
-  /** Days are days of UTC, and both drivers read its offset. */
+  /** Days are UTC days, and both drivers read the offset of UTC. */
   TimeZone: 'UTC',
-  /** Both drivers read times in no other format. */
+  /** Both drivers read times only in this format. */
   DateStyle: 'ISO, MDY',
-  /** A backslash in a literal of a statement or function is a backslash. */
+  /** A backslash in a literal is an ordinary character. */
   standard_conforming_strings: 'on',
 }
 
 /**
- * Statements and drivers rely on these settings of a session. Each connection asks for them, whatever the server, the database or
- * the login sets; `keystride migrate` sets those that a pooler does not pass on for the login. Both drivers ask for UTF-8 by
- * themselves. Limits of time, `default_transaction_read_only` and settings of the planner are the operator's, and nothing relies
- * on `search_path`, `IntervalStyle` or a locale.
+ * Statements and drivers rely on these settings of a session. Each connection asks for them, so that those of the server, the
+ * database and the login do not apply. `keystride migrate` sets those that a pooler does not pass on for the login. Both drivers ask
+ * for UTF-8 by themselves. Time-outs, `default_transaction_read_only` and planner settings are the operator's, and nothing relies on
+ * `search_path`, `IntervalStyle` or a locale.
  */
 const SETTINGS: Readonly<Record<string, string>> = {
   ...PASSED_ON,
   /** The driver of the pools reads no other format. */
   bytea_output: 'hex',
-  /** A number is read as it was written, to the last bit. */
+  /** A number is read exactly as it was written. */
   extra_float_digits: '1',
-  /** `null` in an array that is sent as text is the null value. */
+  /** The word `null` in an array that is sent as text is the null value. */
   array_nulls: 'on',
-  /** A statement that waited for a row sees what was committed; at other levels it fails. */
+  /** A statement that waited for a row sees the committed row; at other levels it fails. */
   default_transaction_isolation: 'read committed',
-  /** With `off`, every statement on a table with policies fails. */
+  /** With the value `off`, every statement on a table with policies fails. */
   row_security: 'on',
-  /** Above 0, the search for replayed patterns finds only some of them. */
+  /** With a value above 0, the search for replayed patterns finds only some of them. */
   gin_fuzzy_search_limit: '0',
 }
 
-/** Connections of the pools have this name. */
+/** The name of the pools' connections. */
 export const APPLICATION_NAME = 'keystride'
-/** Their name during a transaction whose statements may take longer than others', and the name of an export's connection. */
+/** The name of such a connection during a transaction with long statements, and the name of an export's connection. */
 export const LONG_NAME = 'keystride long'
 /** The name of other connections apart from the pools. */
 export const MAINTENANCE_NAME = 'keystride maintenance'
@@ -62,7 +62,7 @@ export async function wrongSettings(
     .filter(({ found, wanted }) => found !== wanted)
 }
 
-/** Ends the sessions that began with earlier settings. */
+/** Advice that ends the sessions that began with earlier settings. */
 export const RECONNECT = 'end the connections that the pooler holds (RECONNECT in the console of PgBouncer)'
 
 export function settingsFault(wrong: readonly WrongSetting[]): ExpectedFault {

@@ -21,13 +21,13 @@ interface SharedStatementOptions<Asked, Answer> {
   readonly worthAnother: number
 }
 
-/** A third statement would take a connection from other work, and make the batches smaller. */
+/** A third concurrent statement would take a connection from other work, and make the batches smaller. */
 const STATEMENTS_AT_ONCE = 2
 
 /**
- * Batches concurrent calls into one statement: calls that arrive while one is under way share the next. So an idle service
- * adds no wait, and a busy one shares the cost of a statement. A batch that fails is retried call by call, so that only the
- * bad call fails; a `Refusal` rejects the whole batch.
+ * Batches concurrent calls into one statement: calls that arrive while a statement is under way share the next one. So an idle
+ * service adds no wait, and a busy one shares the cost of a statement. A batch that fails is retried call by call, so that only the
+ * bad call fails. A `Refusal` rejects the whole batch.
  */
 export function shareStatement<Asked, Answer>(
   options: SharedStatementOptions<Asked, Answer>,
@@ -50,7 +50,7 @@ export function shareStatement<Asked, Answer>(
     statements -= 1
   }
 
-  /** Without a timer: waits while each turn of the event loop brings further calls. */
+  /** Waits, without a timer, while each iteration of the event loop brings further calls. */
   async function gather(): Promise<void> {
     for (let before = 0; queue.length > before && queue.length < worthWaitingFor; ) {
       before = queue.length

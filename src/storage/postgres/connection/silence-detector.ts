@@ -1,18 +1,18 @@
 /**
- * The database is silent if nothing sent in the last 300 ms was answered, probes included. Under load, or if a commit
- * waits for a slow disk, one call may wait far longer (p99 of a whole verify at 64 connections on two shared cores: 460 ms),
- * but a probe needs a few instructions of the server and no disk.
+ * The database is silent if nothing that was sent in the last 300 ms, probes included, was answered. Under load, or if a commit
+ * waits for a slow disk, a call may wait far longer (p99 of a whole verify at 64 connections on two shared cores: 460 ms), but a
+ * probe needs only a few instructions of the server and no disk.
  */
 export const SILENCE_MS = 300
-/** A call that runs this long triggers a probe, and another one each time this has passed. */
+/** A call that runs this long triggers a probe, and further probes at this interval. */
 const PROBE_AFTER_MS = 75
 
 /** Detects that the database no longer answers. All times are those of one `startBeats`. */
 export interface SilenceDetector {
   silent(): boolean
-  /** An exchange with the server that began at `sentAt` was answered. */
+  /** Notes that the server answered an exchange that began at `sentAt`. */
   answered(sentAt: number, now: number, byProbe: boolean): void
-  /** With each beat: detects silence, and sends a probe if due. */
+  /** Called with each beat. Detects silence, and sends a probe if one is due. */
   check(running: RunningCalls): void
 }
 
@@ -37,7 +37,7 @@ export function createSilenceDetector(probe: () => void): SilenceDetector {
     },
     check({ now, longestMs, isProbed }) {
       silent = answeredSentAt !== null && Math.min(longestMs, now - answeredSentAt) >= SILENCE_MS
-      // A slow server gets the next probe before the last one is answered, a silent server one at a time.
+      // A slow server gets the next probe before the last one is answered; a silent server gets one at a time.
       if (Math.min(now - probedAt, longestMs) < PROBE_AFTER_MS || (silent && isProbed)) return
       probedAt = now
       probe()

@@ -3,11 +3,11 @@ import type { Sql } from './sql.js'
 
 /** Interval of the search for stalled connections while calls are refused. */
 const LOOK_EVERY_MS = 250
-/** When a call is refused, its statement is a moment too young for the search, and no later call may follow. */
+/** The search is repeated after this: when a call is refused, its statement is still too young, and no later call may follow. */
 const LOOK_AGAIN_MS = 300
 
 interface StalledSearch {
-  /** Looks for stalled connections, unless it did so lately, and again a moment later. Never rejects. */
+  /** Searches for stalled connections, unless a search was recent, and again a moment later. Never rejects. */
   start(): Promise<void>
   stop(): void
 }
@@ -64,8 +64,8 @@ export function createStalledSearch(end: () => Promise<Stalled>, log: (line: str
  * does with each statement that is new to a connection, counts as running, and no time-out of PostgreSQL 15 ends its wait for
  * the execution.
  *
- * Cancels their statements that have waited for a lock as long. Those of a transaction end by their own time-out, but a call of a
- * function has none, and a server process that waits for a lock does not notice that its client is gone.
+ * Also cancels statements of this service that have waited for a lock for as long. Those of a transaction end by their own time-out,
+ * but a call of a function has none, and a server process that waits for a lock does not notice that its client is gone.
  */
 export async function endStalled(sql: Sql, silentMs: number): Promise<Stalled> {
   const stalled = await sql<{ isLock: boolean }[]>`

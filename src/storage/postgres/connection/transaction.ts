@@ -4,7 +4,7 @@ import { LONG_NAME } from './session-settings.js'
 import type { Sql, Transaction } from './sql.js'
 
 export const STATEMENT_TIMEOUT_MS = 1000
-/** The locks of a process that freezes, or whose machine is gone, are released after this time. TCP would notice in hours. */
+/** The locks of a process that freezes, or whose machine is gone, are released after this time. TCP would detect it in hours. */
 export const IDLE_TIMEOUT_MS = 1200
 
 /** Role, organization and settings of one transaction. */
@@ -14,7 +14,7 @@ interface TransactionScope {
   readonly durable: boolean
   readonly statementMs: number
   readonly idleMs: number
-  /** The statements may wait and run longer than others'. */
+  /** The statements may wait and run longer than those of other transactions. */
   readonly long: boolean
   readonly byKey: boolean
 }
@@ -31,9 +31,9 @@ export const SYSTEM: TransactionScope = {
 
 /**
  * Runs `work` in one transaction in this scope. If the connection is lost, the driver rejects by itself, but must not see a
- * rejection of the work too: it would send a `rollback` into the closed socket, an uncaught TypeError that ends the process
- * (postgres 3.4.9), or, if the connection is open again, into another call's transaction. So the work's promise then never
- * settles, and its further statements are not sent.
+ * rejection of the work too. It would then send a `rollback` into the closed socket, an uncaught TypeError that ends the process
+ * (postgres 3.4.9), or, if the connection is open again, into another call's transaction. So the promise of the work never settles
+ * in this case, and its further statements are not sent.
  */
 export async function transact<T>(
   sql: Sql,
@@ -53,7 +53,7 @@ export async function transact<T>(
         },
       }),
     )
-    // Rolled back if the caller has been refused: it may send the same again.
+    // Rolls back if the caller has been refused, because the caller may send the same again.
     if (call.expired()) throw tooLate()
     return result
   }

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { MAINTENANCE_NAME, refusesParameters, startParameters } from './session-settings.js'
 
-/** A connection apart from the pools. It never connects again: after a loss every statement rejects. */
+/** A connection apart from the pools. It never reconnects, so every statement rejects after a loss. */
 export type Client = pg.Client
 
 const CONNECT_MS = 5000
@@ -33,7 +33,7 @@ async function connectWith(
   { connectMs = CONNECT_MS, queryMs, applicationName = MAINTENANCE_NAME }: ClientOptions,
 ): Promise<Client> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: connectMs, query_timeout: queryMs })
-  // Sound: the driver (8.x) begins every connection with the result of this method; its types lack it.
+  // Sound: the driver (8.x) begins every connection with the result of this method, which its types lack.
   const driver = client as unknown as { getStartupConf(): Record<string, string> }
   const own = driver.getStartupConf()
   driver.getStartupConf = () => ({ ...own, ...startParameters(pooled, applicationName) })
@@ -50,7 +50,7 @@ async function connectWith(
 
 /**
  * Runs `work` on a connection apart from the pools, and then closes it. Rejects as the driver does, also after 5 s without a
- * connection, and for a statement that takes longer than `queryMs` (0: no limit).
+ * connection, and for a statement that takes longer than `queryMs`, unless that is 0.
  */
 export async function withClient<T>(
   url: string,

@@ -37,7 +37,7 @@ export function findBinaries(root: string): Binaries {
   return { initdb: bin('initdb'), postgres: bin('postgres'), environment, pdeathsig, ...unprivileged }
 }
 
-/** Completes a command line, so that the program does not run as root, and, with `diesWithParent`, ends with this process if Linux supports it. */
+/** Completes a command line so that the program does not run as root and, on Linux with `diesWithParent`, ends with this process. */
 export function launcher({ asOther, pdeathsig }: Binaries, { diesWithParent }: { diesWithParent: boolean }) {
   // setpriv is innermost, because the kernel clears the death signal when a process changes its user.
   const ends = diesWithParent && pdeathsig ? ['setpriv', '--pdeathsig', 'INT', '--'] : []
@@ -95,7 +95,7 @@ function link(from: string, to: string): boolean {
 
 /**
  * PostgreSQL refuses to run as root. A user namespace maps root to an ordinary user, so root keeps the files and every path
- * is reachable. If namespaces are forbidden (many containers), uses the user `nobody`, who needs access to the files.
+ * is reachable. If namespaces are forbidden, as in many containers, the user `nobody` runs it and needs access to the files.
  */
 function notRoot(postgres: string, root: string, environment: NodeJS.ProcessEnv): Pick<Binaries, 'asOther' | 'owner'> {
   const id = String(NAMESPACE_ID)

@@ -42,7 +42,7 @@ export async function createCluster(
       [
         `create role keystride login createrole createdb password '${credentials.password}'`,
         'create database keystride owner keystride',
-        // The login may not create this role.
+        // Only the superuser can create this role.
         'create role keystride_backup nologin bypassrls',
         'grant keystride_backup to keystride with inherit false, set true',
         '',

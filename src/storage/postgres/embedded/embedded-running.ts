@@ -10,7 +10,7 @@ export interface Credentials {
   readonly password: string
 }
 
-/** PostgreSQL's `postmaster.pid`: line 1 process id, 4 port, 8 state. */
+/** PostgreSQL's `postmaster.pid`: process id in line 1, port in line 4, state in line 8. */
 interface PidFile {
   readonly pid: number
   /** Null while the server starts. */
@@ -21,7 +21,7 @@ interface PidFile {
 export const urlOf = ({ user, password }: Credentials, port: number): string =>
   `postgres://${user}:${password}@127.0.0.1:${port}/keystride`
 
-/** Null if there is none, or it is still being written. */
+/** The content of the file; null if there is none, or if it is still being written. */
 export function readPidFile(folder: string): PidFile | null {
   let lines: string[]
   try {
@@ -34,7 +34,7 @@ export function readPidFile(folder: string): PidFile | null {
   return { pid, port: Number.parseInt(lines[3] ?? '', 10) || null, status: lines[7]?.trim() ?? 'starting' }
 }
 
-/** Whether a process of this id exists, of any user. */
+/** Whether a process with this id is alive, of any user. */
 export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0)
@@ -44,7 +44,7 @@ export function isRunning(pid: number): boolean {
   }
 }
 
-/** The process is dead and its parent has not reaped it, as in a container without an init process. */
+/** Whether the process is dead but not reaped by its parent, as in a container without an init process. */
 function isZombie(pid: number): boolean {
   try {
     return /\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
@@ -53,7 +53,7 @@ function isZombie(pid: number): boolean {
   }
 }
 
-/** Whether the process runs and, on Linux, has `folder` as working directory, like its PostgreSQL. */
+/** Whether the process is alive and, on Linux, has `folder` as working directory, like the PostgreSQL of the folder. */
 export function isOurPostgres(pid: number, folder: string): boolean {
   if (!isRunning(pid)) return false
   if (process.platform !== 'linux') return true
@@ -65,8 +65,8 @@ export function isOurPostgres(pid: number, folder: string): boolean {
 }
 
 /**
- * Whether a server at `url` accepts the login. This proves that it is ours: with SCRAM the server proves that it knows the
- * password's verifier, and the password is random.
+ * Whether a server at `url` accepts the login. Then it is the service's own server, because with SCRAM it proves that it knows the
+ * verifier of the password, which is random.
  */
 export async function answers(url: string): Promise<boolean> {
   const sql = postgres(url, { max: 1, connect_timeout: 2, fetch_types: false, onnotice: () => {} })
@@ -80,7 +80,7 @@ export async function answers(url: string): Promise<boolean> {
   }
 }
 
-/** Below the ephemeral ports of Linux, macOS and Windows: an outgoing connection could take such a port before `listen`. */
+/** The range is below the ephemeral ports of Linux, macOS and Windows, which an outgoing connection could take before `listen`. */
 const PORTS = { from: 20_000, to: 32_768 }
 
 /** A port without a listener, outside of the ephemeral range. */

@@ -18,23 +18,23 @@ import {
 export interface EmbeddedPostgres {
   /** Connection string of the service's own login, which is no superuser. */
   readonly url: string
-  /** Fast shutdown; resolves when the server has ended. Does not stop a server that another living service started. */
+  /** Shuts down fast; resolves when the server has ended. Does not stop a server that another running service started. */
   stop(): Promise<void>
 }
 
 interface EmbeddedOptions {
   /** Made if absent (0700); the database is in its folder `postgres/`. */
   readonly dataFolder: string
-  /** Maximum of the server. Default 60; a running server keeps its own. */
+  /** Maximum number of connections, 60 by default. A running server keeps its own. */
   readonly connections?: number
-  /** Restart the server if it dies. Default true; false if a supervising process does it. */
+  /** Whether to restart the server if it dies. True by default; false if a supervising process does it. */
   readonly watched?: boolean
   readonly log?: (line: string) => void
 }
 
 const CONNECTIONS = 60
 
-/** A start without an answer fails after this; crash recovery may take long. */
+/** A start without an answer fails after this time, which allows for a long crash recovery. */
 const START_DEADLINE_MS = 5 * 60_000
 const POLL_MS = 10
 /** Interval of the check for a dead server, and delay between failed restarts. */
@@ -132,7 +132,7 @@ async function bringUp(settings: ServerSettings, port: number | null): Promise<S
     if (found !== null) return adopt(settings, found)
     const started = await launch(settings, port ?? (await freePort()), deadline)
     if (typeof started === 'object') return started
-    // Another service was faster, the port was taken, or a killed server's children still hold its memory.
+    // Another service was faster, the port was taken, or the children of a killed server still hold its memory.
     if (tries === 10 || Date.now() > deadline) throw new Error(`the embedded PostgreSQL does not start: ${started}`)
     await delay(200)
   }
@@ -170,7 +170,7 @@ function adopt({ folder, log }: ServerSettings, port: number): Server {
   }
 }
 
-/** Starts a server and waits until it answers; else returns the reason. */
+/** Starts a server and waits until it answers. Returns the reason if it does not. */
 async function launch(
   { binaries, root, folder, credentials, connections }: ServerSettings,
   port: number,
@@ -186,7 +186,7 @@ async function launch(
   const child = spawn(command, rest, {
     stdio: ['ignore', output, output],
     env: binaries.environment,
-    // Its own process group: Ctrl-C in a terminal must reach only the service, which stops its database last.
+    // The server has its own process group, because Ctrl-C in a terminal must reach only the service, which stops the database last.
     detached: true,
   })
   closeSync(output)
@@ -225,9 +225,9 @@ function lastLines(logFile: string): string {
 
 /**
  * PostgreSQL's `shared_buffers`, MiB, for a machine or container of `memoryBytes`; allocated on use. Access to the replay
- * index is random. From some 100,000 marks on it does not fit 64 MiB: at 150,000 an attempt reads five pages and writes
- * three outside of the buffers (verifies a second after some 170,000, medians of 9 alternating rounds: with 768 MiB x 1.16,
- * with 256 x 1.12).
+ * index is random. From some 100,000 marks on, the index does not fit 64 MiB: at 150,000 marks an attempt reads five pages and writes
+ * three outside of the buffers. After some 170,000 verifies, the rate was x 1.16 with 768 MiB and x 1.12 with 256 MiB (medians of 9
+ * alternating rounds).
  */
 export function bufferMib(memoryBytes: number): number {
   return Math.min(1024, Math.max(64, Math.floor(memoryBytes / 32 / 2 ** 20)))
@@ -245,9 +245,9 @@ function settings(port: number, connections: number): string[] {
     `max_connections=${connections}`,
     `shared_buffers=${bufferMib(Math.min(totalmem(), process.constrainedMemory() || totalmem()))}MB`,
     // After a checkpoint the first change of a page writes the whole page to the log, and marks change pages at random. At
-    // 575,000 marks and 2,200 to 3,200 attempts a second, 512 MB gave 3 or 4 checkpoints in 60,000 attempts: 14 to 20 kB of log
-    // and 169 to 181 us of PostgreSQL's processor an attempt, autovacuum left out. With 2 GB, in two runs of 60,000 and 80,000
-    // after a checkpoint and without another: 8 kB and 146 to 158 us. Recovery replayed 569 MB in 1.8 s.
+    // 575,000 marks and 2,200 to 3,200 attempts a second, 512 MB gave 3 or 4 checkpoints in 60,000 attempts. An attempt cost 14 to
+    // 20 kB of log and 169 to 181 us of processor time of PostgreSQL without autovacuum. With 2 GB, runs of 60,000 and
+    // 80,000 attempts after a checkpoint had no further one, and an attempt cost 8 kB and 146 to 158 us. Recovery replayed 569 MB in 1.8 s.
     'max_wal_size=2GB',
     'huge_pages=off',
     'jit=off', // all statements are short: compiling one costs more than running it
@@ -268,7 +268,7 @@ async function stopServer(pid: number, gone: () => boolean): Promise<void> {
     try {
       process.kill(pid, signal)
     } catch {
-      // Ended between check and signal.
+      // The process ended between check and signal.
     }
     for (const until = Date.now() + patienceMs; !gone() && Date.now() < until; ) await delay(POLL_MS)
   }

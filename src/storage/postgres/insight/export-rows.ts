@@ -6,7 +6,7 @@ import { connectClient, endClient } from '../connection/with-client.js'
 /** Rows per fetch, which take 2 ms of the event loop. */
 const BATCH = 500
 
-/** Time after the limit of a statement until its answer counts as lost: the server may have vanished without a reset. */
+/** Time after the limit of a statement until its answer counts as lost, because the server may vanish without a reset. */
 const ANSWER_MS = 5000
 
 /**
@@ -29,9 +29,9 @@ const QUERIES: Record<ExportKind, string> = {
 }
 
 /**
- * Reads through a cursor in one read-only transaction of the organization, on a separate connection: a long export takes no
- * connection from sign-ins, and reads one snapshot. The connection ends with the iteration. Rejects as the driver does,
- * and when a statement takes longer than `statementMs` or has no answer 5 s later.
+ * Reads through a cursor in one read-only transaction of the organization, on a separate connection, so that a long export takes
+ * no connection from sign-ins, and reads one snapshot. The connection ends with the iteration. Rejects as the driver does, and when a
+ * statement takes longer than `statementMs` or has no answer 5 s later.
  */
 export async function* exportRows(
   url: string,

@@ -115,10 +115,10 @@ async function claim(
   })
   if (claimed === null) return null
   try {
-    // This follows the commit of the claim (await_erasures.sql).
+    // Must follow the commit of the claim (await_erasures.sql).
     await database.scoped(organizationId, (sql) => sql`select keystride.await_erasures()`)
   } catch (error) {
-    // A deletion may take longer than this statement. An attempt that has read nothing does not count.
+    // A deletion may take longer than this statement may. The attempt has read nothing, so it does not count.
     await release(database, organizationId, claimed, claimed.attempt - 1).catch(() => {})
     throw error
   }

@@ -4,7 +4,7 @@ import { type JobQueueStore, QUEUES, type QueueName, type QueueRules, type Queue
 import type { Database } from '../connection/client.js'
 
 const SCHEMA = 'pgboss'
-/** A finished job is kept for two days, twice the longest span of `oncePerS`, then for one more day in the archive. */
+/** A finished job is kept for two days, twice the longest span of `oncePerS`, and then for one more day in the archive. */
 const REMEMBERED_S = 2 * 24 * 3600
 const FORGOTTEN_AFTER_S = 24 * 3600
 
@@ -13,8 +13,8 @@ type Execute = (text: string, values?: readonly unknown[]) => Promise<{ rows: un
 
 /**
  * Jobs in the schema `pgboss`, through the common pool and as the login itself, which owns that schema and sees no row of the
- * schema `keystride`. Works behind PgBouncer: nothing listens for notifications, and statements stay prepared only if the pool's
- * do. The first call loads the package, which takes 50 ms.
+ * schema `keystride`. Works behind PgBouncer, because nothing listens for notifications, and statements stay prepared only if those
+ * of the pool do. The first call loads the package, which takes 50 ms.
  */
 export function postgresJobQueue(database: Database): JobQueueStore {
   const execute: Execute = (text, values = []) =>
@@ -141,8 +141,8 @@ async function open(execute: Execute, { migrate = false } = {}): Promise<PgBoss>
     db: { executeSql: (text, values) => execute(withoutBrackets(text), values) },
     schema: SCHEMA,
     migrate,
-    // src/jobs/queue.ts decides when jobs are taken and retried: the package's own loops have unhandled rejections while the
-    // database restarts, which would end the process.
+    // src/jobs/queue.ts decides when jobs are taken and retried, because the package's own loops have unhandled rejections while
+    // the database restarts, which would end the process.
     supervise: false,
     schedule: false,
     archiveCompletedAfterSeconds: REMEMBERED_S,
@@ -151,8 +151,8 @@ async function open(execute: Execute, { migrate = false } = {}): Promise<PgBoss>
   return boss.start()
 }
 
-/** Removes BEGIN and COMMIT. Statements that are sent together are one transaction without them. */
+/** Removes BEGIN and COMMIT, because statements that are sent together are one transaction anyway. */
 const withoutBrackets = (text: string): string => text.replace(/\bBEGIN;/, '').replace(/\bCOMMIT;/, '')
 
-/** Converts arrays, which are all of UUIDs, to text, because the client does not know array types. */
+/** Converts arrays, which contain only UUIDs, to text, because the client does not know array types. */
 const asParameter = (value: unknown): unknown => (Array.isArray(value) ? `{${value.join(',')}}` : (value ?? null))

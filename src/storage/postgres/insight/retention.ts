@@ -2,11 +2,11 @@ import type { RetentionStore } from '../../retention.js'
 import type { Database } from '../connection/client.js'
 import { withClient } from '../connection/with-client.js'
 
-/** No end user waits for these. */
+/** Time-out of the deletions, for which no end user waits. */
 const PATIENCE_MS = 10_000
 /** A table in use is skipped until the next run, because queries behind a waiting lock would wait too. */
 const LOCK_MS = 150
-/** Sessions per statement. It takes some 20 ms, so no other statement waits long for the connection. */
+/** Sessions per statement, which takes some 20 ms, so that no other statement waits long for the connection. */
 const SWEPT_AT_ONCE = 2000
 
 /** Retention in PostgreSQL, by SQL functions of the schema. */

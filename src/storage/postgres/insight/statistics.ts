@@ -18,7 +18,7 @@ interface TallyRow {
   n_context: number
 }
 
-/** Time-out for half a second of work and one hour of a large organization, or its first totals (10 to 30 s for 100,000 users). No end user waits. */
+/** Time-out for one more hour of a large organization, or its first totals (10 to 30 s for 100,000 users). No end user waits. */
 const COUNT_PATIENCE_MS = 180_000
 
 /** Statistics in PostgreSQL, from counts per hour and from attempts that are not counted yet; see the SQL functions. */
@@ -107,7 +107,7 @@ const facetOf = (sql: Transaction, facet: string) => {
   return sql`a.facets ->> ${facet}`
 }
 
-/** The counted whole days of a window; null if there are none. */
+/** The whole days of a window that are counted; null if there are none. */
 async function countedDays(
   sql: Transaction,
   organizationId: string,

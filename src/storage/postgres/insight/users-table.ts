@@ -17,7 +17,7 @@ interface UserRow {
   last_at: Date | null
 }
 
-/** A sliding window, which is the totals of `days` up to the last closed hour. */
+/** A sliding window, whose totals are those of `days` up to the last closed hour. */
 interface Span {
   days: number
   start: Date
@@ -29,7 +29,7 @@ const FEW = 2000
 /** Time-out for a window without totals, such as a year of a large organization, which is read attempt by attempt. */
 const STATEMENT_MS = 10_000
 
-/** Memory for the users of the edges of a window. The planner estimates 1 % of up to 150 million attempts. */
+/** Memory for the users in the edges of a window, which the planner estimates at 1 % of up to 150 million attempts. */
 const WORK_MEMORY = '32MB'
 
 /** Implements `StatisticsStore.users`. */
@@ -63,12 +63,12 @@ async function anyOrder(
   const edges = span === undefined ? { since: [window.from], before: [window.to], signs: [1] } : edgesOf(span, window)
   if (span === undefined || (await fewNamed(sql, organizationId, order)))
     return everybody(sql, organizationId, { ...edges, days: span?.days ?? 0 }, order)
-  // For a deep page the planner prefers to read and sort all users, which takes 200 ms and more instead of 60 with the index.
+  // For a deep page the planner prefers to read and sort all users, which takes 200 ms or more instead of 60 ms with the index.
   await sql`select set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true)`
   return fromTotals(sql, organizationId, { ...edges, days: span.days }, order)
 }
 
-/** With a filter that few names pass, an index by figures would be scanned up to its end. */
+/** Whether few names pass the filter; an index by figures would then be scanned up to its end. */
 async function fewNamed(sql: Transaction, organizationId: string, order: UserOrder): Promise<boolean> {
   if (order.userRefFilter === null) return false
   const [found] = await sql<{ n: number }[]>`
@@ -145,7 +145,7 @@ const touched = (sql: Transaction, organizationId: string, days: number) => sql`
     cross join lateral (select * from keystride.user_total t
       where t.organization_id = ${organizationId} and t.days = ${days} and t.account_id = e.account_id offset 0) t`
 
-/** All users in any order, those without an attempt included. */
+/** A page of all users, including those without an attempt, in any order. */
 const everybody = (sql: Transaction, organizationId: string, { days, ...edges }: Totals, order: UserOrder) => sql<
   UserRow[]
 >`
@@ -196,7 +196,7 @@ const ordered = (sql: Transaction, t: Fragment, { sort, descending }: UserOrder,
   return nullable ? sql`${figure} desc nulls last, ${t}.user_ref` : sql`${figure} desc, ${t}.user_ref`
 }
 
-/** The same expressions as in the indexes of user_total. */
+/** The expressions of the orders, which must be those in the indexes of user_total. */
 const SORTS: Record<Exclude<UserSort, 'user_ref'>, (sql: Transaction, t: Fragment) => Fragment> = {
   n: (sql, t) => sql`${t}.n`,
   authenticated: (sql, t) => sql`${t}.n_authenticated`,

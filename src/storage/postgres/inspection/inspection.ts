@@ -13,8 +13,8 @@ const CONNECT_MS = 5000
 const STATEMENT_MS = 20_000
 
 /**
- * Connects to the server that takes writes, otherwise to the first one that answers a statement, because a pooler accepts
- * connections although its server is down. Rejects within 10 s a server if none does.
+ * Connects to the server that takes writes, otherwise to the first one that answers a statement; a pooler accepts connections
+ * although its server is down. If none answers, rejects within 10 s per server.
  */
 export async function inspectPostgres(url: string): Promise<DatabaseInspection> {
   const servers = serversOf(url)

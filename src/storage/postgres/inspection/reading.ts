@@ -3,10 +3,10 @@ import type { Client } from '../connection/with-client.js'
 
 const INSUFFICIENT_PRIVILEGE = '42501'
 
-/** The server answered, and left out what the login may not see. */
+/** The server answered, but left out data that the login may not see. */
 export class NotShown extends Error {}
 
-/** Runs the work of one reading. An error becomes the reason, without the values of a statement. */
+/** Runs one reading. An error becomes the reason, without the values of the statement. */
 export async function read<T>(work: () => Promise<T>): Promise<Reading<T>> {
   try {
     return { value: await work() }

@@ -2,7 +2,7 @@ import type { ActivityFacts, HolderFacts, ReplicationFacts, ServerFacts } from '
 import type { Client } from '../connection/with-client.js'
 import { NotShown, only } from './reading.js'
 
-/** A setting as `pg_settings` has it; null if the login may not read it. */
+/** The expression for a setting in `pg_settings`, which is null if the login may not read it. */
 const setting = (name: string): string => `(select setting from pg_settings where name = '${name}')`
 
 export async function readServer(client: Client): Promise<ServerFacts> {

@@ -11,7 +11,7 @@ interface QueueRow {
   last_success_s: number | null
 }
 
-/** Finished jobs are kept for two days, then for one in the archive. */
+/** Finished jobs are kept for two days, and then for one day in the archive. */
 export async function readJobs(client: Client): Promise<JobFacts> {
   const { rows } = await client.query<QueueRow>(`
     select name, count(*) filter (where due)::int as waiting, count(*) filter (where state = 'failed')::int as failed,

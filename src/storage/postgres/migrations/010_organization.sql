@@ -12,7 +12,7 @@ create table keystride.organization (
   quota_accounts int not null default 0 check (quota_accounts >= 0), -- 0 is unlimited, in each quota
   quota_shared_accounts int not null default 0 check (quota_shared_accounts >= 0),
   quota_members int not null default 0 check (quota_members >= 0), -- members of one shared account
-  -- Counts the changes of the organization's words: processes cache the words and compare this number.
+  -- Counts the changes of the organization's words. Processes cache the words and compare this number.
   words_version int not null default 0,
   -- Id of the key-encryption key that wraps the data key: the first 8 bytes of the wrapped key.
   key_id text not null generated always as (encode(substring(wrapped_key from 1 for 8), 'hex')) stored,
@@ -59,11 +59,11 @@ create table keystride.api_key (
   primary key (organization_id, id),
   unique (organization_id, sha256)
 );
--- Not unique: a key is looked up before its organization is known, and 256 random bits do not collide.
+-- The index is not unique, because a key is looked up before its organization is known, and 256 random bits do not collide.
 create index api_key_sha256 on keystride.api_key (sha256) where revoked_at is null;
 call keystride.guard('keystride.api_key');
 
--- The organization's own words, and the core words it has disabled.
+-- The organization's own words, and the core words that it has disabled.
 create table keystride.typing_word (
   organization_id uuid not null references keystride.organization,
   id uuid not null,

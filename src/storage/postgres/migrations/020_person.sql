@@ -51,7 +51,7 @@ create table keystride.member (
   code_issued jsonb not null default '[]', -- times of the latest temporary codes, epoch ms
   code_version bigint not null default 0,
   display_name text,
-  archived_at timestamptz, -- removed from a shared account: its reference no longer finds it, and the row keeps its locks
+  archived_at timestamptz, -- time of the removal from a shared account; the reference no longer finds the row, which keeps its locks
   -- Refused typing patterns, by the server's clock. They are on this row because every call with a pattern reads it.
   invalid_patterns timestamptz[] not null default '{}', -- times of the latest ones, oldest first
   patterns_closed_until timestamptz, -- null if typing was never closed
@@ -68,9 +68,9 @@ create table keystride.member (
   pending_queued_at timestamptz,
   pending_replaced int not null default 0,
   adapted_at timestamptz,
-  -- Version of everything on which a verdict depends: a process may judge with a cached member, and its commit compares versions.
+  -- Version of everything on which a verdict depends. A process may judge with a cached member, and its commit compares versions.
   row_version bigint not null default 0,
-  -- Habits of src/domain/context/circumstances.ts as JSON text: PostgreSQL never looks into them, so it need not parse them.
+  -- Habits of src/domain/context/circumstances.ts as JSON text, which PostgreSQL need not parse.
   habits text not null default '{}',
   blocked_until timestamptz generated always as (keystride.blocked_until(attempts)) stored,
   primary key (organization_id, id),
@@ -143,8 +143,8 @@ create trigger append_only before update on keystride.admin_action
 create trigger append_only_whole before truncate on keystride.admin_action
   for each statement execute function keystride.refuse_change();
 
--- Erased people, by the hash of a deleted id: after the restore of a backup they are erased again. The table is append-only
--- until its organization is deleted.
+-- Erased people, by the hash of a deleted id, so that they can be erased again after the restore of a backup. The table is
+-- append-only until its organization is deleted.
 create table keystride.erasure (
   organization_id uuid not null references keystride.organization on delete cascade,
   id uuid not null,

@@ -36,7 +36,7 @@ create table keystride.profile_link (
   unique (organization_id, member_id, kind), -- a new link replaces the older one
   foreign key (organization_id, member_id) references keystride.member (organization_id, id)
 );
--- Not unique: a link is looked up before its organization is known, and 256 random bits do not collide.
+-- The index is not unique, because a link is looked up before its organization is known, and 256 random bits do not collide.
 create index profile_link_sha256 on keystride.profile_link (sha256);
 create index profile_link_expiry on keystride.profile_link (organization_id, expires_at);
 call keystride.guard('keystride.profile_link');

@@ -12,12 +12,12 @@ create table keystride.replay_mark (
   generation int not null,
   primary key (organization_id, exact)
 );
--- The index lacks the organization, which GIN supports only by an extension. Bands are keyed by organization, so equal bands
--- of two organizations are chance. It has no pending list, because every lookup would scan the list.
+-- The index lacks the organization, which GIN supports only by an extension. Bands are keyed by organization, so two organizations
+-- have equal bands only by chance. The index has no pending list, because every lookup would scan the list.
 create index replay_mark_bands on keystride.replay_mark using gin (bands) with (fastupdate = off);
 create index replay_mark_seen on keystride.replay_mark using brin (seen_at);
--- The index lacks the organization: with old statistics the planner used it, by the organization alone, to look up a mark by
--- its key, and read every mark of the organization. Ids of members are unique across organizations.
+-- The index lacks the organization, because with old statistics the planner used it, by the organization alone, to look up a mark
+-- by its key, and read every mark of the organization. Ids of members are unique across organizations.
 create index replay_mark_member on keystride.replay_mark (member_id);
 call keystride.guard('keystride.replay_mark');
 

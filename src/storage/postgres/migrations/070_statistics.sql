@@ -68,7 +68,7 @@ create table keystride.user_total (
   primary key (organization_id, account_id, days),
   foreign key (organization_id, account_id) references keystride.account (organization_id, id) on delete cascade
 );
--- Each order has an index: the first page of 100,000 users takes 35 ms instead of 570. A user without attempts is in one index
+-- Each order has an index, with which the first page of 100,000 users takes 35 ms instead of 570. A user without attempts is in one index
 -- only. Many users have the same count, and a backward scan would list these in descending order of user_ref, so counts have an
 -- index for each direction.
 create index user_total_none on keystride.user_total (organization_id, days, user_ref) where n = 0;

@@ -57,7 +57,7 @@ create trigger append_only_in_use before delete on keystride.usage_event
 create trigger append_only_whole before truncate on keystride.usage_event
   for each statement execute function keystride.refuse_change();
 
--- Requests by day and class. No request writes here: processes count in memory, and add their counts at intervals.
+-- Requests by day and class. No request writes here, because processes count in memory and add their counts at intervals.
 create table keystride.api_usage (
   organization_id uuid not null references keystride.organization,
   day date not null, -- UTC

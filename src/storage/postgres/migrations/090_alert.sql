@@ -14,7 +14,7 @@ create table keystride.alert_channel (
   settings jsonb not null, -- ChannelSettings of src/domain/alert-channels.ts
   secret bytea, -- sealed
   tested_at timestamptz,
-  failures int not null default 0, -- consecutive ones
+  failures int not null default 0, -- consecutive failures; 0 after a delivery
   closed_until timestamptz, -- no delivery is tried before this time
   primary key (organization_id, channel)
 );
@@ -34,7 +34,7 @@ create table keystride.notification (
   read_at timestamptz,
   primary key (organization_id, id),
   unique (organization_id, event),
-  -- Deleted with the account, also if it is written concurrently.
+  -- A notification is deleted with its account, even if it is written concurrently.
   foreign key (organization_id, account_id) references keystride.account (organization_id, id) on delete cascade
 );
 create index notification_unread on keystride.notification (organization_id, noted_at) where read_at is null;

@@ -19,7 +19,7 @@ create table keystride.export_archive (
 create index export_archive_expiry on keystride.export_archive (expires_at);
 call keystride.guard('keystride.export_archive');
 
--- The table has no foreign key: an archive is deleted at once, and its pieces, unreadable from then on, in the background.
+-- The table has no foreign key, because an archive is deleted at once, and its then unreadable pieces in the background.
 create table keystride.export_piece (
   organization_id uuid not null,
   archive_id uuid not null,

@@ -15,7 +15,7 @@ interface ApiKeyRow {
 
 type HolderRow = Pick<ApiKeyRow, 'organization_id' | 'id' | 'scopes'> & KeyRateRow
 
-/** API keys in PostgreSQL. `resolve` is one of the few look-ups across organizations, by its own SQL function. */
+/** API keys in PostgreSQL. `resolve` is one of the few look-ups across organizations, and has its own SQL function. */
 export function postgresApiKeys(database: Database): ApiKeyStore {
   return {
     add: (record, sha256) =>

@@ -50,9 +50,9 @@ const REVOKED_MS = 1500
 const LAST_MS = 10 * 60_000
 
 /**
- * Deletes an organization and all of its rows. It deletes keys and links first, so that no new request is accepted, then the
- * other rows in batches, each committed, so that other organizations do not wait, and the organization last. Continues an
- * interrupted call. False for an unknown organization.
+ * Deletes an organization and all of its rows. Keys and links are deleted first, so that no new request is accepted. The other rows
+ * follow in batches, each with its own commit, so that other organizations do not wait. The organization is deleted last. A call
+ * continues an interrupted one. False for an unknown organization.
  */
 export async function deleteOrganization(database: Database, organizationId: string): Promise<boolean> {
   const known = await database.asSystem(async (sql) => {
@@ -66,7 +66,7 @@ export async function deleteOrganization(database: Database, organizationId: str
     while ((await database.asSystem((sql) => deleteRows(sql, organizationId, table, BATCH))) === BATCH);
   await database.asSystem(
     async (sql) => {
-      // Rows that were inserted meanwhile.
+      // Deletes rows that were inserted meanwhile.
       for (const table of TABLES) await deleteRows(sql, organizationId, table)
       await sql`delete from keystride.organization where organization_id = ${organizationId}`
     },

@@ -5,7 +5,7 @@ import type { Database } from '../connection/client.js'
 import { deleteOrganization } from './delete-organization.js'
 import { lockKeyChanges } from './wrapped-key.js'
 
-/** Both are null, or neither is. */
+/** The rate of an organization's keys. Both columns are null, or neither is. */
 export interface KeyRateRow {
   key_rate: number | null
   key_burst: number | null

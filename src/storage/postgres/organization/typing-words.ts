@@ -3,7 +3,7 @@ import type { Language } from '../../../domain/typing-words.js'
 import type { TypingWordStore } from '../../typing-words.js'
 import type { Database, Transaction } from '../connection/client.js'
 
-/** The columns are the fields. Sound for `language`, because only languages are written. */
+/** The columns have the names of the fields. Sound for `language`, because only languages are written. */
 type TypingWordRow = TypingWord
 
 /** Changes of an organization's typing words in PostgreSQL. */
@@ -21,7 +21,7 @@ export function postgresTypingWords(database: Database): TypingWordStore {
 
     change: (organizationId, language, decide) =>
       database.scoped(organizationId, async (sql) => {
-        // This statement is the first, because its row is also the lock.
+        // This statement comes first, because its row is also the lock.
         await sql`
           update keystride.organization set words_version = words_version + 1
           where organization_id = ${organizationId}`

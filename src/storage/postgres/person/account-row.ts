@@ -14,7 +14,7 @@ export interface AccountRow {
   account_created_at: Date
 }
 
-/** The columns of the outer join if the account has no such member. */
+/** The columns of a member in the outer join if the account has no such member. */
 type NoMemberRow = { [Column in keyof MemberRow]: null }
 export type PersonRow = AccountRow & (MemberRow | NoMemberRow)
 

@@ -74,7 +74,7 @@ interface Designated {
   readonly memberRef: string | null
 }
 
-/** Largest number of people of one statement. */
+/** Largest number of people in one statement. */
 const BATCH_MAX = 64
 /** While one look-up is under way, another one begins with this many calls, because no look-up waits for a disk. */
 const WORTH_ANOTHER = 8

@@ -21,13 +21,13 @@ interface OutcomeRow {
   licensed: number | null
 }
 
-/** Accounts per commit. With larger batches an account costs a process the same. */
+/** Accounts per commit. Larger batches make an account no cheaper. */
 const BATCH_MAX = 64
 /** While one commit is under way, another one begins with this many calls, because each commit costs a disk flush. */
 const WORTH_ANOTHER = 16
 
 /**
- * Makes `create`: creations that arrive during a commit share the next one, across organizations. Creations under a strict
+ * Implements `create`: creations that arrive during a commit share the next one, across organizations. Creations under a strict
  * quota wait for the headcount's lock in a separate batch per organization, so that no other creation waits with them.
  */
 export function createTogether(database: Database): AccountStore['create'] {
@@ -67,7 +67,7 @@ const sharedCreation = (database: Database, waits: boolean) =>
     worthAnother: WORTH_ANOTHER,
   })
 
-/** A batch has each userRef once, because a second creation of the same one must find the first. */
+/** A batch contains each userRef once, because a second creation of the same userRef must find the first. */
 function takeBatch(queue: Waiting<AccountToCreate, CreateOutcome>[]): Waiting<AccountToCreate, CreateOutcome>[] {
   const batch = new Map<string, Waiting<AccountToCreate, CreateOutcome>>()
   const later: Waiting<AccountToCreate, CreateOutcome>[] = []

@@ -11,11 +11,11 @@ interface ErasureRow {
   person: Buffer
 }
 
-/** No sign-in waits for these. */
+/** Time-out of the erasures, for which no sign-in waits. */
 const PATIENT = { statementMs: 60_000 }
 const NIL = '00000000-0000-0000-0000-000000000000'
 
-/** Erasures in PostgreSQL, written by the transactions that erase. */
+/** Erasures in PostgreSQL, which the transactions that erase write. */
 export function postgresErasures(database: Database): ErasureStore {
   return {
     list: (after, limit) =>
@@ -46,17 +46,17 @@ export function postgresErasures(database: Database): ErasureStore {
 interface PersonToErase {
   readonly accountId: string
   readonly userRef: string
-  /** Unused for an account. */
+  /** Unused for the erasure of an account. */
   readonly memberId: string
 }
 
 interface KnownErasures {
   readonly known: ReadonlySet<string>
-  /** By kind and hash. */
+  /** People by kind and hash. */
   readonly people: ReadonlyMap<string, PersonToErase>
 }
 
-/** Null if there is no such organization. */
+/** The ids of the known erasures, and the people whom the erasures name; null if there is no such organization. */
 async function knownOf(
   sql: Transaction,
   organizationId: string,

@@ -4,7 +4,7 @@ import type { Database, Transaction } from '../connection/client.js'
 import { dropCollected } from './link-row.js'
 import { lockMember } from './member.js'
 
-/** Largest number of expired links that a sweep deletes. Each new link causes a sweep, so expired links never pile up. */
+/** Largest number of expired links that a sweep deletes. Each new link causes a sweep, so expired links do not accumulate. */
 const SWEPT_MAX = 5
 
 interface LinkRow {

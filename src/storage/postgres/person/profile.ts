@@ -44,7 +44,7 @@ interface LockedMember {
 
 /** Reference patterns in PostgreSQL; the counts on the member's row change in the same transaction. */
 export function postgresProfiles(database: Database): ProfileStore {
-  /** One transaction with the member locked; null if the member was deleted. */
+  /** Runs `work` in one transaction with the member locked; null if the member was deleted. */
   const locked = <T>(owner: Owner, work: (locked: LockedMember) => Promise<T>, lock = lockMember): Promise<T | null> =>
     database.keyed(owner.organizationId, async (sql) => {
       const member = await lock(sql, owner.organizationId, owner.memberId)
@@ -103,7 +103,7 @@ export function postgresProfiles(database: Database): ProfileStore {
   }
 }
 
-/** With `pendingId`, only if that action is queued and the member is not locked. */
+/** Resets the profile; with `pendingId`, only if that action is queued and no administrator has locked the member. */
 async function reset({ sql, owner, member }: LockedMember, at: number, pendingId: string | undefined) {
   const { organizationId, memberId } = owner
   const isQueued = livePending(member.pending, at)?.id === pendingId && !lockedByAdministrator(member.attempts)

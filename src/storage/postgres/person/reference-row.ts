@@ -32,7 +32,7 @@ export async function tooSoon(
   return createdAt < at ? { outcome: 'too-soon', at } : null
 }
 
-/** Stores the mark and returns true if the typing is new, or if replays are accepted. */
+/** Stores the mark. True if the typing is new, or if replays are accepted. */
 export async function claimMark(
   sql: Transaction,
   { id, generation, memberId, replayMark, createdAt }: NewReference,
@@ -46,7 +46,7 @@ export async function claimMark(
   return claim?.fresh === true
 }
 
-/** False if the profile already has this pattern. An adaptive pattern may become an enrolled one. */
+/** Inserts a reference. False if the profile already has the pattern. An adaptive pattern may become an enrolled one. */
 export async function insert(
   sql: Transaction,
   { organizationId, memberId }: Owner,
@@ -62,7 +62,7 @@ export async function insert(
   return count === 1
 }
 
-/** Keeps the newest `keep` of the adaptive references. */
+/** Deletes the adaptive references except the newest `keep`. */
 export async function deleteAdaptive(sql: Transaction, owner: Owner, keep: number): Promise<void> {
   await sql`
     delete from keystride.reference_pattern where ${owned(sql, owner)} and id in (

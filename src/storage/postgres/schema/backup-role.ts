@@ -2,7 +2,7 @@ import { type Client, withClient } from '../connection/with-client.js'
 import { grantOf, holds, type Standing, standingOf, tried } from './roles.js'
 import { SCHEMA_LOCK } from './table-locks.js'
 
-/** The role reads all rows and changes none. `pg_dump` fails as the login, which is under row level security. */
+/** The role that reads all rows and changes none. As the login, which is under row level security, `pg_dump` fails. */
 const ROLE = 'keystride_backup'
 export const SCHEMAS = ['keystride', 'keystride_history', 'pgboss']
 
@@ -13,7 +13,7 @@ export async function ensureBackupRole(client: Client): Promise<void> {
   await client.query('begin')
   await client.query(`select pg_advisory_xact_lock(${SCHEMA_LOCK})`)
   for (const statement of await missingGrants(client, standing)) if (!(await tried(client, statement))) break
-  // Rolls back after a statement that failed.
+  // After a failed statement, this rolls back.
   await client.query('commit')
 }
 
@@ -32,7 +32,7 @@ export async function backupRoleSql(databaseUrl: string): Promise<string | null>
   })
 }
 
-/** A superuser may run these; from PostgreSQL 16 on also a login with CREATEROLE and BYPASSRLS. */
+/** Missing statements that create the role. A superuser may run them, and from PostgreSQL 16 on a login with CREATEROLE and BYPASSRLS. */
 async function missingRole(client: Client, standing: Standing): Promise<string[]> {
   const exists = await holds(client, `select 1 from pg_roles where rolname = '${ROLE}'`)
   const bypasses = await holds(client, `select 1 from pg_roles where rolname = '${ROLE}' and rolbypassrls`)
@@ -47,7 +47,7 @@ async function missingRole(client: Client, standing: Standing): Promise<string[]
   ]
 }
 
-/** The login owns every table, and will own those of later months and versions. */
+/** Missing grants. The login owns every table, and will own those of later months and versions. */
 async function missingGrants(client: Client, standing: Standing): Promise<string[]> {
   const unread = `select 1 from pg_class c join pg_namespace n on n.oid = c.relnamespace
     where n.nspname in (${SCHEMAS.map((schema) => `'${schema}'`).join(', ')}) and case c.relkind

@@ -14,9 +14,9 @@ import { shippedSchema } from './shipped-schema.js'
 
 /**
  * Restores a file of `pg_dump` into a temporary embedded PostgreSQL and reads its content. Throws an `ExpectedFault` if the
- * file is not a complete backup of this service: it must have the tables, policies and functions of its schema version, as
- * this version defines them, and the rows of each table. Needs `pg_restore` on this machine, and as much space as the database in the folder for temporary
- * files. `interrupted` ends it early; the temporary folder is then removed too.
+ * file is not a complete backup of this service, with the tables, policies and functions of its schema version, as this version
+ * defines them, and the rows of each table. Needs `pg_restore` on this machine, and as much space as the database in the folder for
+ * temporary files. `interrupted` ends the call early; the temporary folder is then removed too.
  */
 export async function readBackup(file: string, interrupted: AbortSignal): Promise<Backup> {
   const listed = await contentsOf(file, interrupted)
@@ -42,7 +42,7 @@ export async function readBackup(file: string, interrupted: AbortSignal): Promis
   }
 }
 
-/** Entries such as `TABLE DATA keystride account`. Throws if the file is not a backup of this service. */
+/** The entries of the file, such as `TABLE DATA keystride account`. Throws if the file is not a backup of this service. */
 async function contentsOf(file: string, interrupted: AbortSignal): Promise<string[]> {
   const found = statSync(file, { throwIfNoEntry: false })
   if (found === undefined) throw new ExpectedFault(`${file} does not exist`)
@@ -56,7 +56,7 @@ async function contentsOf(file: string, interrupted: AbortSignal): Promise<strin
   return entries
 }
 
-/** Leaves out owners and grants, because this server does not have their logins. */
+/** Restores the file without owners and grants, because this server does not have their logins. */
 async function restore(file: string, url: string, client: Client, interrupted: AbortSignal): Promise<void> {
   await ensureRoles(client)
   const { password, href } = new URL(url)
@@ -71,7 +71,7 @@ async function restore(file: string, url: string, client: Client, interrupted: A
 
 const IN_SCHEMAS = `in (${SCHEMAS.map((schema) => `'${schema}'`).join(', ')})`
 
-/** The file itself is searched, because a restored table whose rows were left out looks like an empty one. */
+/** Searches the entries of the file, because a restored table whose rows were left out looks like an empty table. */
 async function requireRows(file: string, client: Client, listed: readonly string[]): Promise<void> {
   const { rows } = await client.query<{ name: string }>(`
     select n.nspname || ' ' || c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
@@ -99,7 +99,7 @@ async function requireSchemaParts(file: string, client: Client, url: string, mig
   if (altered.length > 0) throw new ExpectedFault(`${file} is damaged: it has another definition of ${few(altered)}`)
 }
 
-/** Functions change without a migration, so the history in the backup names those that it must have. */
+/** The missing functions. Functions change without a migration, so the history in the backup names those that it must have. */
 async function missingFunctions(client: Client): Promise<string[]> {
   const { rows } = await client.query<{ part: string }>(`
     select 'function keystride.' || name as part from keystride_history.function f where not exists (
@@ -112,7 +112,7 @@ interface Part {
   readonly definition: string
 }
 
-/** Leaves out partitions, because a backup has those of other months. Includes the bodies of the functions `named`. */
+/** Parts of the schema, without partitions, because a backup has those of other months. Includes the functions `named`. */
 async function partsOf(client: Client, named: readonly string[]): Promise<Part[]> {
   const { rows } = await client.query<Part>(
     `
@@ -159,7 +159,7 @@ async function contentOf(client: Client): Promise<Omit<Backup, 'schema' | 'migra
   }
 }
 
-/** `why` is null if it succeeded. */
+/** Runs `pg_restore`. `why` is null if it succeeded. */
 function pgRestore(
   args: readonly string[],
   interrupted: AbortSignal,
@@ -177,7 +177,7 @@ function pgRestore(
 
 const DEBIAN = '/usr/lib/postgresql'
 
-/** The program of the PATH, otherwise Debian's newest. */
+/** The program on the PATH, otherwise Debian's newest one. */
 function program(): string {
   if (spawnSync('pg_restore', ['--version']).status === 0) return 'pg_restore'
   const versions = existsSync(DEBIAN) ? readdirSync(DEBIAN).sort((a, b) => Number(b) - Number(a)) : []

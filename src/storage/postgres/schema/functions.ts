@@ -5,7 +5,7 @@ import type { ShippedSchema, SqlFile } from './shipped-schema.js'
 
 /** The functions of a version compared with those of the database. */
 interface FunctionChanges {
-  /** `newer`: a newer version has applied its own, and they stay. */
+  /** `newer`: a newer version has applied its functions, which stay. */
   readonly state: 'same' | 'outdated' | 'newer'
   /** Version that applied the database's functions; null if there are none. */
   readonly appliedBy: string | null
@@ -15,7 +15,7 @@ interface FunctionChanges {
   readonly unchanged: readonly string[]
   /** Names of the database's functions that the version does not have. */
   readonly removed: readonly string[]
-  /** Functions that belong to another role than their file says, as after a restore with `--no-owner`; none of a newer version. */
+  /** Functions with another owner than their file says, as after a restore with `--no-owner`; empty if `state` is `newer`. */
   readonly misowned: readonly MisownedFunction[]
 }
 
@@ -28,7 +28,7 @@ interface MisownedFunction {
 
 /**
  * Compares content hashes. Hashes have no order, so the version of the package decides which side is newer. Builds of one
- * version replace each other's functions: the last start wins.
+ * version replace each other's functions, so those of the last start stay.
  */
 export async function compareFunctions(client: Client, shipped: ShippedSchema): Promise<FunctionChanges> {
   const made = await client.query("select 1 where to_regclass('keystride_history.function') is not null")
@@ -49,7 +49,7 @@ export async function compareFunctions(client: Client, shipped: ShippedSchema): 
   return { state: same ? 'same' : newer ? 'newer' : 'outdated', appliedBy, changed, unchanged, removed, misowned }
 }
 
-/** Compares only functions whose file names their owner. A security-definer function has the rights of its owner. */
+/** Compares the owners of functions whose file names one. A security-definer function has the rights of its owner. */
 async function misownedFunctions(client: Client, functions: readonly SqlFile[]): Promise<MisownedFunction[]> {
   const wanted = functions.map(({ text }) => /^set local role (\w+);/m.exec(text)?.[1] ?? null)
   const { rows } = await client.query<MisownedFunction>(
@@ -101,9 +101,9 @@ export async function recordFunctions(client: Client, { functions, version }: Sh
 }
 
 /**
- * First of two passes in one transaction, before the migrations: triggers, policies and generated columns call functions.
- * Does not check bodies, whose tables may be missing, and leaves out functions with a row type in their signature. Until
- * `finishFunctions` the login may call them all: it needs that right to create a trigger.
+ * First of two passes in one transaction. It precedes the migrations, because triggers, policies and generated columns call
+ * functions. Does not check bodies, whose tables may be missing, and leaves out functions with a row type in their signature. Until
+ * `finishFunctions` the login may call them all, because it needs that right to create a trigger.
  */
 export async function prepareFunctions(client: Client, functions: readonly SqlFile[]): Promise<void> {
   await client.query('create schema if not exists keystride')
@@ -117,7 +117,7 @@ export async function prepareFunctions(client: Client, functions: readonly SqlFi
   await asOwners(client, names, 'grant execute on routine %2$s to session_user')
 }
 
-/** Second pass, after the migrations: all functions that were given to the first one, with their bodies checked. */
+/** Second pass, after the migrations. Replaces all functions of the first pass, and checks their bodies. */
 export async function finishFunctions(client: Client, functions: readonly SqlFile[]): Promise<void> {
   await client.query('set local check_function_bodies = on')
   // Functions with a row type come first, because SQL functions call them.
@@ -125,7 +125,7 @@ export async function finishFunctions(client: Client, functions: readonly SqlFil
   await client.query('revoke create on schema keystride from keystride_system, keystride_app')
 }
 
-/** Drops functions by name, whatever their arguments. */
+/** Drops functions by name, with any arguments. */
 export const dropFunctions = (client: Client, names: readonly string[]): Promise<void> =>
   asOwners(client, names, 'drop routine %2$s')
 
@@ -133,13 +133,13 @@ export const dropFunctions = (client: Client, names: readonly string[]): Promise
 const namesRowType = ({ text }: SqlFile): boolean =>
   /^create or replace \w+ keystride\.\w+([\s\S]*?)\blanguage\b/m.exec(text)?.[1]?.includes('keystride.') ?? false
 
-/** Only the file decides which arguments its function takes and which roles may call it. */
+/** Replaces functions. Only the file decides which arguments a function takes and which roles may call it. */
 async function replace(client: Client, functions: readonly SqlFile[]): Promise<void> {
   const names = functions.map(({ name }) => name)
-  // To replace a function its owner needs the right to call it.
+  // The owner needs the right to call a function in order to replace it.
   const reset = 'revoke execute on routine %2$s from %3$s; grant execute on routine %2$s to %1$I'
   await asOwners(client, names, reset)
-  // All are one round trip, which is enough for a new database.
+  // All functions are sent in one round trip, which is enough for a new database.
   await client.query('savepoint before_functions')
   try {
     await client.query(functions.map(({ text }) => `${text}\n; reset role;`).join(''))
@@ -150,7 +150,7 @@ async function replace(client: Client, functions: readonly SqlFile[]): Promise<v
 }
 
 async function replaceOne(client: Client, { name, text }: SqlFile): Promise<void> {
-  // The savepoint is a separate query: after a syntax error no statement of a query runs.
+  // The savepoint is a separate query, because no statement of a query runs after a syntax error.
   const statements = `${text}\n; reset role; release savepoint before_function`
   await client.query('savepoint before_function')
   try {
@@ -158,7 +158,7 @@ async function replaceOne(client: Client, { name, text }: SqlFile): Promise<void
   } catch (refused) {
     await client.query('rollback to savepoint before_function')
     try {
-      // The new function has another result, owner or name of a parameter, or other arguments, and then its name alone is ambiguous.
+      // The new function has another result, owner, parameter name or other arguments. Other arguments make its name ambiguous.
       await dropFunctions(client, [name])
       await client.query(statements)
     } catch {

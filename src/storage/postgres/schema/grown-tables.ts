@@ -1,10 +1,10 @@
 import type { Database } from '../connection/client.js'
 
-/** With fewer rows every plan is fast, and the planner prefers a sequential scan of their few pages. */
+/** With fewer rows every plan is fast, and the planner prefers a sequential scan of few pages. */
 const FIRST_LOOK = 512
 
 /**
- * The returned function is called after each creation, and renews outdated statistics at every power of two from 512 on. Otherwise
+ * Returns a function to call after each creation, which renews outdated statistics at every power of two from 512 on. Otherwise
  * connections keep plans from the time when the tables were small, and an import reads every person for each creation.
  */
 export function analyzeAsItGrows(database: Database): () => void {

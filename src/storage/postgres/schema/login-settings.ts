@@ -4,8 +4,9 @@ import type { Client } from '../connection/with-client.js'
 import { SCHEMA_LOCK } from './table-locks.js'
 
 /**
- * Sets the settings that a pooler did not pass on for the login in this database, which the login itself may do. Throws an error for the operator
- * then, because connections that the pooler holds keep the settings with which they began. Changes nothing if the session is right.
+ * Sets the settings that a pooler did not pass on as defaults of the login in this database, which the login itself may do. Then
+ * throws an error for the operator, because connections of the pooler keep the settings with which they began. Changes nothing if
+ * the session is right.
  */
 export async function requireLoginSettings(client: Client): Promise<void> {
   const wrong = await wrongSettings(async (statement) => (await client.query(statement)).rows)

@@ -22,10 +22,10 @@ const PATIENCE_MS = 60_000
 
 /**
  * Migrates the database to this version's schema. Returns the names of the applied migrations and the number of the applied
- * functions; empty if nothing was applied. Idempotent. Concurrent processes wait for each other by a lock that ends with its transaction,
- * which works behind PgBouncer too. Leaves a newer schema unchanged. A change of a table in use waits briefly and is tried again for `patienceMs`,
- * so that statements of a running service do not queue behind it. Throws an error for the operator if the login lacks a right, if no migration
- * leads from the database to this version, or if a table stays in use.
+ * functions; empty if nothing was applied. Idempotent. Concurrent processes wait for each other by a lock that ends with its
+ * transaction, which works behind PgBouncer too. Leaves a newer schema unchanged. A change of a table in use waits briefly and is
+ * retried for `patienceMs`, so that statements of a running service do not queue behind it. Throws an error for the operator if the
+ * login lacks a right, if no migration leads from the database to this version, or if a table stays in use.
  */
 export async function migrate(
   databaseUrl: string,
@@ -56,9 +56,9 @@ export async function migrate(
 }
 
 /**
- * Throws an error for the operator if the database is not at this version's schema: the version that was found, the wanted
- * one and the command to run. Changes nothing. `newer` true accepts a newer schema, on which an older process may run during a rolling
- * update.
+ * Throws an error for the operator if the database is not at this version's schema, with the version that was found, the wanted
+ * one and the command to run. Changes nothing. If `newer` is true, accepts a newer schema, on which an older process may run during a
+ * rolling update.
  */
 export async function requireSchema(
   databaseUrl: string,
@@ -125,8 +125,8 @@ export async function versionOf(client: Client, name: string): Promise<{ found: 
 
 /**
  * Applies the migrations and functions that the database lacks, all in one transaction, and returns their names. An older
- * process changes nothing: it leaves migrations after the last one that it knows alone, and functions of a newer version.
- * Throws if the database lacks a migration in between.
+ * process changes nothing: it accepts migrations after the last one that it knows, and functions of a newer version. Throws if the
+ * database lacks a migration in between.
  */
 async function applyMissing(client: Client, shipped: ShippedSchema): Promise<string[]> {
   await client.query('begin')
@@ -142,7 +142,7 @@ async function applyMissing(client: Client, shipped: ShippedSchema): Promise<str
     await client.query('commit')
     return []
   }
-  // After a migration all of them, so that their bodies are checked against the new tables.
+  // After a migration all functions are replaced, so that their bodies are checked against the new tables.
   const functions = missing.length > 0 ? shipped.functions : changed
   await prepareFunctions(client, functions)
   await applyMigrations(client, missing)
@@ -186,7 +186,7 @@ function missingFrom(
   if (BEFORE_THE_FIRST_RELEASE.test(found[0] ?? ''))
     throw new ExpectedFault(
       `${database} was made by a development version before 0.1.0, which cannot be migrated: start with an empty database ` +
-        '(the embedded one lies in the folder that KEYSTRIDE_DATA names, .keystride by default: move it away); nothing was changed',
+        '(the embedded one is in the folder that KEYSTRIDE_DATA names, .keystride by default: move it away); nothing was changed',
     )
   const stranger = found.find((name, i) => i < known.length && name !== known[i]?.name)
   if (stranger !== undefined)

@@ -14,8 +14,8 @@ export interface Standing {
 }
 
 /**
- * Creates the two NOLOGIN roles if absent, and grants them to the login without inheritance: otherwise their policies would
- * apply to the login too. Safe to run concurrently, in several databases and processes. If the login lacks a right, throws
+ * Creates the two NOLOGIN roles if absent, and grants them to the login without inheritance, because their policies would
+ * otherwise apply to the login too. Safe to run concurrently, in several databases and processes. If the login lacks a right, throws
  * an error with the statements that an administrator must run.
  */
 export async function ensureRoles(client: Client): Promise<void> {
@@ -49,10 +49,10 @@ async function ensureRole(client: Client, role: Role, standing: Standing): Promi
   if (!(await member()) || (await inherits())) throw notAllowed(login, standing, 'roles are not as needed')
 }
 
-/** Lets the login become the role without having its rights by itself. */
+/** The statement that lets the login become the role without inheriting its rights. */
 export const grantOf = (role: string, standing: Standing): string => statements(role, standing)[0]
 
-/** Inheritance is a property of each grant from PostgreSQL 16 on, and of the login before. */
+/** Inheritance is a property of each grant from PostgreSQL 16 on; before, it is a property of the login. */
 function statements(role: string, { login, version }: Standing): [grant: string, separate: string] {
   const quoted = `"${login.replaceAll('"', '""')}"`
   if (version < 160000) return [`grant ${role} to ${quoted}`, `alter role ${quoted} noinherit`]
@@ -60,7 +60,7 @@ function statements(role: string, { login, version }: Standing): [grant: string,
   return [grant, grant]
 }
 
-/** True if the statement took effect, here or in another process; false if the login may not run it. */
+/** Runs a statement. True if it took effect, here or in another process; false if the login may not run it. */
 export async function tried(client: Client, statement: string): Promise<boolean> {
   return null === (await refused(client, statement))
 }

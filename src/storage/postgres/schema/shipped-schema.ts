@@ -11,9 +11,9 @@ export interface SqlFile {
 /** The schema of one version of Keystride. */
 export interface ShippedSchema {
   readonly version: string
-  /** In the order in which they apply; the last one names the state of the tables. */
+  /** Migrations in the order in which they apply; the last one names the state of the tables. */
   readonly migrations: readonly SqlFile[]
-  /** One function or procedure each, of the same name. */
+  /** Files with one function or procedure of the same name. */
   readonly functions: readonly SqlFile[]
 }
 
@@ -34,7 +34,7 @@ const sqlFiles = (folder: string): SqlFile[] =>
     .sort()
     .map((file) => ({ name: path.basename(file, '.sql'), text: readFileSync(path.join(folder, file), 'utf8') }))
 
-/** Keystride's package, whether this runs from src/ or from build/. */
+/** Keystride's package; this code runs from src/ or from build/. */
 function thisPackage(): { root: string; version: string } {
   for (let folder = path.dirname(fileURLToPath(import.meta.url)); ; folder = path.dirname(folder)) {
     const file = path.join(folder, 'package.json')

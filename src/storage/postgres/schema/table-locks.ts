@@ -2,22 +2,22 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { ExpectedFault } from '../../../base/expected-fault.js'
 import type { Client } from '../connection/with-client.js'
 
-/** Limit of a wait for a lock. Later statements on the table queue behind the wait, and a statement of the service may take 1 s. */
+/** Limit of a wait for a lock. Statements of the service, which may take 1 s, queue behind the wait. */
 const LOCK_MS = 150
-/** Pause between two tries, in which the queue of statements empties. */
+/** Pause between two tries, during which the queue of statements empties. */
 const PAUSE_MS = 500
 const LOCK_NOT_AVAILABLE = '55P03'
 
-/** Advisory lock of changes of the schema, its roles and the settings of the login, which fail if they are concurrent. */
+/** Advisory lock for changes of the schema, its roles and the settings of the login, which fail if they are concurrent. */
 export const SCHEMA_LOCK = '7241865325823964'
 
-/** From here on, a statement of the transaction fails if it waits longer than `LOCK_MS` for a lock. */
+/** Makes later statements of the transaction fail if they wait longer than `LOCK_MS` for a lock. */
 export const limitWaiting = (client: Client): Promise<unknown> =>
   client.query(`set local lock_timeout = '${LOCK_MS}ms'`)
 
 /**
- * Runs a transaction that calls `limitWaiting`, and again after each lock that it did not get, for `patienceMs`. Then throws an error for
- * the operator with the connections that hold locks. Nothing is changed by a transaction that did not get its locks.
+ * Runs a transaction that calls `limitWaiting`, and retries it for `patienceMs` if it does not get a lock. Then throws an error for
+ * the operator with the connections that hold locks. A transaction that did not get its locks changes nothing.
  */
 export async function untilUnlocked<T>(
   client: Client,

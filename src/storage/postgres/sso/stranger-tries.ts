@@ -52,7 +52,7 @@ export const postgresStrangerTries = (database: Database): StrangerTryStore => (
     }),
 })
 
-/** Takes a try under the lock of the row. No two tries have the same time. */
+/** The try that is left, under the lock of the row. No two tries have the same time. */
 async function leftFor(
   sql: Transaction,
   organizationId: string,

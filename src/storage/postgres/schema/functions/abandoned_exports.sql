@@ -1,6 +1,6 @@
 set local role keystride_system;
 
--- Lists up to 100 exports without a worker: its process died, or its job was lost.
+-- Lists up to 100 exports that no process writes, because the process died or the job was lost.
 create or replace function keystride.abandoned_exports()
 returns table (organization_id uuid, id uuid)
 language sql stable security definer set search_path = pg_catalog, pg_temp

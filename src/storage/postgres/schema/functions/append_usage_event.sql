@@ -1,6 +1,6 @@
 set local role keystride_system;
 
--- Appends an event to the usage ledger, with the present totals, chained by hash to the event before.
+-- Appends an event with the present totals to the usage ledger. Its hash is chained to that of the event before.
 create or replace function keystride.append_usage_event(organization uuid, happened text) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp
   set lock_timeout = '1s'

@@ -24,7 +24,7 @@ begin
     first_whole := least(first_whole, before);
     last_whole := first_whole;
   end if;
-  -- No open hour of this window is counted; `users` cannot be added up.
+  -- Open hours are not used if none of this window is counted, or for `users`, which cannot be added up.
   if last_open is null or last_open <= first_open or wanted = 'users' then
     first_open := last_whole;
     last_open := last_whole;

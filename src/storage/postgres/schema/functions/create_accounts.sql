@@ -38,7 +38,7 @@ begin
       or o.quota_shared_accounts > 0 and exists (select from unnest(to_create) i where types[i] = 'generic'));
     if is_limited and to_create <> '{}' then
       select * into headcount from keystride.headcount_now(org);
-      -- The lock is not needed to find a quota exhausted.
+      -- An exhausted quota is detected without the lock.
       if (o.quota_accounts = 0 or headcount.n_accounts < o.quota_accounts) then
         if keystride.enter_headcount_line(org, waits) then
           select * into headcount from keystride.headcount_now(org);

@@ -1,6 +1,6 @@
--- Enables row level security for a table, and grants the rights of both roles. Security is forced: the login owns the tables
--- and sees no row. For each transaction the login becomes keystride_app, which sees the rows of the organization in
--- keystride.organization_id, or keystride_system, which sees all rows. A function has its owner's rights only with `security
+-- Enables row level security for a table, and grants the rights of both roles. Security is forced, so that the login, which
+-- owns the tables, sees no row. For each transaction the login becomes keystride_app, which sees the rows of the organization
+-- in keystride.organization_id, or keystride_system, which sees all rows. A function has its owner's rights only with `security
 -- definer`. The policy of keystride_system is `using (true)`, because any other condition would be evaluated before `bands &&
 -- ...`, and the lookup of replays could not use its index.
 create or replace procedure keystride.guard(guarded regclass)

@@ -1,7 +1,7 @@
 set local role keystride_system;
 
--- Notifies each organization with a rule for it of an outage that is over. Several processes report the same outage: reports
--- that overlap, or are within five seconds of each other, count as one.
+-- Notifies each organization with a rule for it of an outage that is over. Several processes report the same outage, so
+-- reports that overlap, or are within five seconds of each other, count as one.
 create or replace function keystride.note_outage(began timestamptz, ended timestamptz) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$

@@ -1,7 +1,7 @@
 set local role keystride_system;
 
--- Marks of the caller's organization that a new mark of a member resembles or equals. Runs as keystride_system: the operator on
--- bands is not leakproof, so a caller under row level security could not use the index.
+-- Marks of the caller's organization that a new mark of a member resembles or equals. Runs as keystride_system, because the
+-- operator on bands is not leakproof, and a caller under row level security could not use the index.
 create or replace function keystride.own_marks_like(
   mark bytea, mark_bands bigint[], owner_id uuid, after timestamptz, most int
 )
