@@ -12,9 +12,9 @@ export interface NewAccount {
   readonly id: string
   readonly userRef: string
   readonly type: AccountType
-  /** Label of the account itself; a person's own label is the member's. */
+  /** Label of the account; the label of a person is that of the member. */
   readonly displayName: string | null
-  /** Null makes a shared account without members. */
+  /** The first member; null for a shared account without members. */
   readonly member: NewMember | null
   readonly createdAt: number
 }
@@ -43,9 +43,9 @@ export interface AccountPlan {
  * if a strict quota of the organization is used up. The transaction that inserts decides this.
  */
 export interface AccountStore {
-  /** `created` false if the userRef is taken: nothing is written, and the existing account is returned. */
+  /** If the userRef is taken, writes nothing and returns the existing account with `created` false. */
   create(organizationId: string, account: NewAccount): Promise<AccountWithMember & { created: boolean }>
-  /** `memberRef` null asks for the member of a nominative account. Archived members are not found. */
+  /** Finds the member of a nominative account if `memberRef` is null. Archived members are not found. */
   find(organizationId: string, userRef: string, memberRef: string | null): Promise<AccountWithMember | null>
   roster(organizationId: string, userRef: string): Promise<Roster | null>
   /**

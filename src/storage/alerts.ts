@@ -5,11 +5,11 @@ import type { Paging } from './attempt-log.js'
 /** A channel as stored. */
 export interface StoredChannel {
   readonly settings: ChannelSettings
-  /** Its secret, sealed; null if none. */
+  /** The sealed secret of the channel; null if it has none. */
   readonly secret: Uint8Array | null
 }
 
-/** `dropped`: too many deliveries waited, or the channel was removed. `failed`: given up. */
+/** `dropped`: too many deliveries waited, or the channel was removed. `failed`: no further try is made. */
 export const DELIVERY_STATES = ['waiting', 'delivered', 'failed', 'dropped'] as const
 export type DeliveryState = (typeof DELIVERY_STATES)[number]
 
@@ -21,7 +21,7 @@ export interface LoggedDelivery {
   readonly channel: Channel
   readonly state: DeliveryState
   readonly queuedAt: number
-  /** The earliest next try; null unless it waits. */
+  /** Earliest time of the next try; null unless the delivery waits. */
   readonly dueAt: number | null
   readonly refusals: number
   readonly tries: number
@@ -38,9 +38,9 @@ export interface DeliveryFilter {
 export interface ChannelState {
   readonly channel: Channel
   readonly nWaiting: number
-  /** In a row; 0 after a delivery. */
+  /** Consecutive failures; 0 after a delivery. */
   readonly failures: number
-  /** No delivery is tried before this time, epoch ms; null: at once. */
+  /** No delivery is tried before this time, epoch ms; null if one is tried at once. */
   readonly closedUntil: number | null
 }
 
@@ -49,11 +49,11 @@ export interface AlertStore {
   rules(organizationId: string): Promise<AlertRules>
   /** Returns all rules after the change. */
   changeRules(organizationId: string, change: RulesChange): Promise<AlertRules>
-  /** Null if not set. */
+  /** The channel; null if it is not set. */
   channel(organizationId: string, channel: Channel): Promise<StoredChannel | null>
   /** Clears the channel's failures, so that the next delivery is tried at once. */
   setChannel(organizationId: string, channel: StoredChannel): Promise<void>
-  /** False if there was none. Drops its waiting deliveries. */
+  /** Removes the channel and drops its waiting deliveries. False if there was no channel. */
   removeChannel(organizationId: string, channel: Channel): Promise<boolean>
   /** Deliveries, newest first, with the number of all matches. */
   deliveries(
@@ -62,6 +62,6 @@ export interface AlertStore {
     paging: Paging,
   ): Promise<{ deliveries: LoggedDelivery[]; count: number }>
   channelStates(organizationId: string): Promise<ChannelState[]>
-  /** True at most once in `everyMs`: the caller may send a test now. */
+  /** Whether the caller may send a test now; true at most once in `everyMs`. */
   mayTest(organizationId: string, channel: Channel, everyMs: number): Promise<boolean>
 }

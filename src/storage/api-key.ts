@@ -7,12 +7,12 @@ export interface ApiKeyRecord {
   readonly label: string
   readonly scopes: readonly KeyScope[]
   readonly createdAt: number
-  /** End of validity, epoch ms; null: never. */
+  /** End of validity, epoch ms; null if the key does not expire. */
   readonly expiresAt: number | null
   readonly revokedAt: number | null
 }
 
-/** Without `expiresAt`, the key does not expire. */
+/** A key to add, which does not expire if `expiresAt` is absent. */
 type NewApiKey = Omit<ApiKeyRecord, 'revokedAt' | 'expiresAt'> & Partial<Pick<ApiKeyRecord, 'expiresAt'>>
 
 /** A key's organization and rights. */
@@ -20,7 +20,7 @@ export interface KeyHolder {
   readonly organizationId: string
   readonly keyId: string
   readonly scopes: readonly KeyScope[]
-  /** Null: the deployment's default. */
+  /** Null if the deployment's default applies. */
   readonly rate: KeyRate | null
 }
 
@@ -31,13 +31,13 @@ export interface ApiKeyStore {
   resolve(sha256: Uint8Array): Promise<KeyHolder | null>
   /** All keys, oldest first. */
   list(organizationId: string): Promise<ApiKeyRecord[]>
-  /** Newest first, with the number of all matches; `live` leaves out revoked and expired keys. */
+  /** Keys, newest first, with the number of all matches; `live` leaves out revoked and expired keys. */
   page(
     organizationId: string,
     live: boolean,
     paging: { readonly skip: number; readonly limit: number },
   ): Promise<{ keys: ApiKeyRecord[]; count: number }>
   find(organizationId: string, keyId: string): Promise<ApiKeyRecord | null>
-  /** False if the organization has no live key of this id. */
+  /** Revokes a key. False if the organization has no live key with this id. */
   revoke(organizationId: string, keyId: string, at: number): Promise<boolean>
 }

@@ -10,9 +10,9 @@ export interface AttemptFilter {
   readonly userRef: string | null
   readonly method: AttemptKind | null
   readonly action: RecommendedAction | null
-  /** A reason other than none: only typing has one. */
+  /** A reason other than none, which only typing has. */
   readonly reason: Exclude<VerdictReason, ''> | null
-  /** The application of the facets: only typing has one. */
+  /** The application of the facets, which only typing has. */
   readonly application: string | null
 }
 
@@ -34,7 +34,7 @@ interface JudgedAttempt extends Pick<Authentication, 'id' | 'userRef' | 'recomme
   readonly facts: AttemptFacts
 }
 
-/** A stored typing pattern: a tested one, or a reference. */
+/** A stored typing pattern, either a tested one or a reference. */
 export interface KeptPattern {
   readonly id: string
   readonly kind: 'tested' | 'enrolled' | 'adaptive'
@@ -54,11 +54,11 @@ interface TagCount {
 
 /** Recorded attempts, for the dashboard. */
 export interface AttemptLog {
-  /** Newest first, older than the attempt `before` (null: from the newest). */
+  /** Attempts, newest first, older than the attempt `before`; all if it is null. */
   page(organizationId: string, filter: AttemptFilter, paging: Paging, before: string | null): Promise<ListedAttempt[]>
   count(organizationId: string, filter: AttemptFilter): Promise<number>
   find(organizationId: string, id: string): Promise<LoggedAttempt | null>
-  /** Typing attempts with their facts, newest first, older than the attempt `before` (null: from the newest). */
+  /** Typing attempts with their facts, newest first, older than the attempt `before`; all if it is null. */
   judged(organizationId: string, window: TimeWindow, before: string | null, limit: number): Promise<JudgedAttempt[]>
   /** Tested patterns, newest first. */
   patterns(organizationId: string, window: TimeWindow, paging: Paging): Promise<KeptPattern[]>

@@ -29,13 +29,13 @@ export interface Authentication {
   readonly nPatternsRefUsed: number
   /** The tested pattern; null for a security code. */
   readonly patternId: string | null
-  /** Its encrypted sample; null for a security code. */
+  /** Encrypted sample of the tested pattern; null for a security code. */
   readonly sealed: Uint8Array | null
   /** Null for a security code and after the member was archived. */
   readonly facts: AttemptFacts | null
 }
 
-/** A judged attempt as the flow hands it to the store: the row, the member after it, and the versions that it was judged on. */
+/** A judged attempt as the flow passes it to the store: the row, the member after it, and the versions that it was judged on. */
 export interface AttemptRecord extends Authentication {
   /** The member's counters after this attempt, valid only on top of `attemptsVersion`. */
   readonly counters: AttemptCounters
@@ -43,25 +43,25 @@ export interface AttemptRecord extends Authentication {
   readonly habits: HabitsText | null
   readonly attemptsVersion: number
   readonly generation: number
-  /** The member's version when it was read: any later change of the member is a conflict. If left out, only the two versions above count. */
+  /** The member's version when it was read. A later change is a conflict. If absent, only the two versions above are compared. */
   readonly rowVersion?: number
-  /** Null records without looking at, or adding to, the replay index. */
+  /** Null neither reads nor writes the replay index. */
   readonly replayMark: ReplayMark | null
 }
 
 export type RecordOutcome =
   | 'recorded'
-  /** The member changed since it was read: nothing was written. Read and decide again. */
+  /** The member has changed since it was read, and nothing was written. Read and decide again. */
   | 'conflict'
-  /** The mark is known: nothing was written. */
+  /** The mark is known, and nothing was written. */
   | 'replay'
   /** The member is gone. */
   | 'absent'
 
-/** A pattern in the replay index. `pattern` is null if only its mark is kept, or if the mark is of this very typing. */
+/** A pattern in the replay index. `pattern` is null if only its mark is kept, or if the mark is of the same typing. */
 export interface KnownPattern {
   readonly exact: Uint8Array
-  /** Bands that its mark and the mark that was looked up have in common. */
+  /** Number of bands that its mark shares with the mark that was looked up. */
   readonly nBandsShared: number
   readonly pattern: { readonly binding: Binding; readonly sealed: Uint8Array } | null
 }
@@ -69,7 +69,7 @@ export interface KnownPattern {
 interface SessionTyping {
   readonly userRef: string
   readonly memberId: string
-  /** As records show it, see `Authentication`. */
+  /** The session as in `Authentication.sessionId`. */
   readonly sessionId: string
   readonly since: number
 }
@@ -80,7 +80,7 @@ export interface TestedPattern {
   readonly createdAt: number
   readonly authenticated: boolean
   readonly sealed: Uint8Array
-  /** The generation that a refused call's pattern is sealed for; null for an attempt's, whose record has none. */
+  /** The generation that a refused call's pattern is sealed for; null for the pattern of an attempt, whose record has none. */
   readonly refused: { readonly generation: number } | null
 }
 
@@ -89,7 +89,7 @@ export interface TestedBy {
   readonly memberId: string
   /** Epoch ms. */
   readonly since: number
-  /** Most patterns of successes; most of failures, and as many of refused calls. */
+  /** Maximum numbers of patterns: `confirmed` of successes; `failed` of failures, and also of refused calls. */
   readonly limits: { readonly confirmed: number; readonly failed: number }
   /** Ids of patterns to leave out. */
   readonly known: readonly string[]
@@ -121,6 +121,6 @@ export interface AuthenticationStore {
   typedInSession(organizationId: string, session: SessionTyping): Promise<number | null>
   /** The attempt of this user that tested the pattern; null if none. */
   findByPattern(organizationId: string, userRef: string, patternId: string): Promise<Authentication | null>
-  /** Newest first. */
+  /** Attempts of a user, newest first. */
   list(organizationId: string, userRef: string, limit: number): Promise<Authentication[]>
 }

@@ -1,4 +1,4 @@
-/** The owner of a code. A hash that is moved to another member matches nothing there. */
+/** The owner of a code. A hash that is copied to another member matches no code. */
 export interface CodeOwner {
   readonly organizationId: string
   readonly memberId: string
@@ -11,6 +11,6 @@ export interface CodeOwner {
 export interface CodeHash {
   /** The text to store. */
   hash(owner: CodeOwner, code: string): Promise<string>
-  /** `kept` null takes the same time and matches nothing. */
+  /** Whether the code matches `kept`. If `kept` is null, takes the same time and returns false. */
   matches(owner: CodeOwner, code: string, kept: string | null): Promise<boolean>
 }

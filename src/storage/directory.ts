@@ -11,19 +11,19 @@ export interface BlockedMember {
   readonly until: number | null
 }
 
-/** Properties that an account must have, all of them. */
+/** Properties that an account must have. Null matches every account. */
 export interface UserFilter {
-  /** Part of the userRef; null: any. */
+  /** Part of the userRef. */
   readonly userRef: string | null
   readonly group: string | null
-  /** The status of a member's profile under these targets; null: any. */
+  /** The status of a member's profile under these targets. */
   readonly profile: { readonly status: BiometricStatus; readonly targets: ProfileTargets; readonly now: number } | null
 }
 export const EVERYBODY: UserFilter = { userRef: null, group: null, profile: null }
 
 export const DIRECTORY_SORTS = ['created', 'user_ref', 'last_authentication'] as const
 export interface DirectoryOrder extends Paging {
-  /** By `last_authentication`, accounts without a success come last in both directions. */
+  /** If sorted by `last_authentication`, accounts without a success come last in both directions. */
   readonly sort: (typeof DIRECTORY_SORTS)[number]
   readonly descending: boolean
 }
@@ -42,7 +42,7 @@ export interface Directory {
    */
   page(organizationId: string, filter: UserFilter, order: DirectoryOrder): Promise<Roster[]>
   count(organizationId: string, filter: UserFilter): Promise<number>
-  /** UserRefs that contain the text; those that begin with it come first. */
+  /** The userRefs that contain the text; those that begin with it come first. */
   search(organizationId: string, text: string, limit: number): Promise<string[]>
   /** Existing accounts by time of creation; `before` counts those created before the window. */
   growth(

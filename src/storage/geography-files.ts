@@ -6,7 +6,7 @@ import { logAtIntervals } from '../base/log-at-intervals.js'
 import type { Network, Place } from '../domain/context/circumstances.js'
 import type { Geography } from './geography.js'
 
-/** The operator's files; null if absent. */
+/** Paths of the operator's files; null if absent. */
 interface GeographyFiles {
   /** MMDB with places, in the fields of GeoLite2 City. */
   readonly places: string | null
@@ -16,16 +16,16 @@ interface GeographyFiles {
   readonly anonymizers: string | null
 }
 
-/** Accuracy of a place without one in the database, km. Our choice. */
+/** Accuracy of a place whose record has none, km. Our choice. */
 const ACCURACY_KM = 100
 
-/** Files of MaxMind and of DB-IP name the fields of their records in `database_type`: `GeoLite2-City`, `DBIP-Location (compat=City)`. */
+/** The `database_type` of a file from MaxMind or DB-IP shows its fields: `GeoLite2-City`, `DBIP-Location (compat=City)`. */
 const PLACES = { setting: 'GEOIP_DB', type: /\b(City|Enterprise)\b/, wanted: 'City or Enterprise' }
 const NETWORKS = { setting: 'ASN_DB', type: /\bASN\b|^GeoIP2-ISP\b/, wanted: 'ASN, or GeoIP2-ISP' }
 
 /**
- * Reads the files once, as a whole. Throws an `ExpectedFault` if a file cannot be read or has other fields: the start stops then. A look-up
- * that fails because a file is damaged finds nothing, and `log` gets a line at intervals.
+ * Reads the files once, as a whole. Throws an `ExpectedFault` if a file cannot be read or has other fields, which stops the start.
+ * A look-up that fails because a file is damaged finds nothing, and `log` gets a line at intervals.
  */
 export function openGeography(
   { places, networks, anonymizers }: GeographyFiles,
@@ -58,7 +58,7 @@ function lookUp<Entry extends CityResponse | AsnResponse, T>(
       `${setting}: ${file} has the database_type ${JSON.stringify(databaseType)}; wanted one that names ${wanted}`,
     )
   return (address) => {
-    // The reader would take the first 32 bits of an IPv6 address for an IPv4 address.
+    // The reader would read the first 32 bits of an IPv6 address as an IPv4 address.
     if (ipVersion === 4 && address.includes(':')) return null
     try {
       const found = reader.get(address)
@@ -78,12 +78,12 @@ function opened<T extends CityResponse | AsnResponse>(file: string, setting: str
   }
 }
 
-/** A damaged record has values of other types, and of other ranges. */
+/** Checks type and range, because a damaged record may have any values. */
 const numberOf = (value: unknown, least: number, most: number): number | null =>
   typeof value === 'number' && value >= least && value <= most ? value : null
 const textOf = (value: unknown): string | null =>
   typeof value === 'string' && value.length <= TEXT_MAX && !/[\p{Cc}\ufffd]/u.test(value) ? value : null
-/** Characters of a name. No measurement behind it. */
+/** Maximum number of characters of a name. No measurement behind it. */
 const TEXT_MAX = 256
 
 function placeOf({ location, country, city }: CityResponse): Place | null {

@@ -1,36 +1,36 @@
 import type { Channel } from '../domain/alert.js'
 import type { ChannelSettings } from '../domain/alert-channels.js'
 
-/** A part of a store as it was read, or the reason why it could not be read, without a secret. `denied`: the login lacks a right. */
+/** A part of a store as it was read, or why it could not be read, without secrets. `denied`: the login lacks a right. */
 export type Reading<T> = { readonly value: T } | { readonly unread: string; readonly denied: boolean }
 
 /** Settings and state of a database server. Sizes are bytes. */
 export interface ServerFacts {
   readonly version: string
   readonly versionNumber: number
-  /** It takes no writes: a standby. */
+  /** The server is a standby, which takes no writes. */
   readonly standby: boolean
   readonly maxConnections: number
-  /** Reserved for superusers, included in `maxConnections`. */
+  /** Connections that are reserved for superusers, included in `maxConnections`. */
   readonly reservedConnections: number
-  /** Connections of clients now, most first. */
+  /** Present connections of clients, the largest group first. */
   readonly holders: readonly HolderFacts[]
-  /** Limit of the login or of the database; null: none. */
+  /** Limit of the login or of the database; null if there is none. */
   readonly ownLimit: number | null
   readonly maxWalBytes: number
   readonly sharedBufferBytes: number
   readonly fsync: boolean
   readonly autovacuum: boolean
   readonly synchronousCommit: string
-  /** Null if the login may not read it. */
+  /** The server's data folder; null if the login may not read it. */
   readonly dataFolder: string | null
-  /** Transactions until row versions must be frozen count from here; autovacuum forces it at 200 million. */
+  /** Age of the oldest unfrozen transaction; autovacuum forces freezing at 200 million. */
   readonly transactionAge: number
 }
 
 /** Connections of one login, address and program. */
 export interface HolderFacts {
-  /** An IP address as the server sees it, so a pooler's for all that connect through it; otherwise words. */
+  /** The IP address that the server sees, which is the pooler's for clients behind one; otherwise words. */
   readonly address: string
   readonly login: string
   /** `application_name`; may be empty. */
@@ -38,7 +38,7 @@ export interface HolderFacts {
   readonly connections: number
   /** The login is that of the service. */
   readonly own: boolean
-  /** As `own`, from the address of this machine. */
+  /** The login is that of the service, and the address is that of this machine. */
   readonly here: boolean
 }
 
@@ -49,31 +49,31 @@ export interface WrongSetting {
   readonly wanted: string
 }
 
-/** The schema next to that of this version. */
+/** The database's schema compared with that of this version. */
 export interface SchemaFacts {
-  /** Name of the last migration; null: no schema. */
+  /** Name of the last migration; null if there is no schema. */
   readonly found: string | null
   readonly wanted: string
   readonly migrationsMissing: number
-  /** Why this version cannot use the schema; null: it can. */
+  /** Why this version cannot use the schema; null if it can. */
   readonly unfit: string | null
 }
 
 /** One table, or one partition. */
 export interface TableFacts {
   readonly name: string
-  /** With indexes and TOAST. */
+  /** Size with indexes and TOAST. */
   readonly bytes: number
   readonly liveRows: number
   readonly deadRows: number
-  /** Epoch ms; null: never. */
+  /** Epoch ms; null if the table was never vacuumed. */
   readonly lastVacuumAt: number | null
 }
 
 export interface ActivityFacts {
   /** Transactions of client connections that have been open for more than a minute without a running statement. */
   readonly idleInTransaction: number
-  /** Age of the oldest of these, s; 0 if there is none. */
+  /** Age of the oldest of these transactions, s; 0 if there is none. */
   readonly oldestS: number
 }
 
@@ -81,17 +81,17 @@ export interface ActivityFacts {
 interface StandbyFacts {
   readonly name: string
   readonly state: string
-  /** Log that it has not replayed. */
+  /** Bytes of the log that the standby has not replayed. */
   readonly lagBytes: number
   readonly synchronous: boolean
 }
 
-/** A slot, which keeps the log that its reader has not received. */
+/** A replication slot, which keeps the log that its reader has not received. */
 interface SlotFacts {
   readonly name: string
   readonly active: boolean
   readonly heldBytes: number
-  /** The reader cannot continue: the log that it needs is gone. */
+  /** The reader cannot continue, because the log that it needs was deleted. */
   readonly lost: boolean
 }
 
@@ -102,7 +102,7 @@ export interface ReplicationFacts {
   /** Commits wait for one of the standbys that this setting names. */
   readonly waitsForStandby: boolean
   readonly slots: readonly SlotFacts[]
-  /** The last try to archive a segment failed, and none succeeded since. */
+  /** The last try to archive a segment failed, and no try has succeeded since. */
   readonly archiveFails: boolean
 }
 
@@ -116,9 +116,9 @@ export interface MemberFacts {
 export interface ChannelFacts {
   readonly organizationId: string
   readonly channel: Channel
-  /** Null if this version does not understand them. */
+  /** Null if this version cannot read the settings. */
   readonly settings: ChannelSettings | null
-  /** In a row; 0 after a delivery. */
+  /** Consecutive failures; 0 after a delivery. */
   readonly failures: number
   /** No delivery is tried now. */
   readonly closed: boolean
@@ -137,7 +137,7 @@ interface QueueFacts {
   readonly failed: number
   /** How long the oldest waiting job has been due, s; 0 if none waits. */
   readonly oldestWaitingS: number
-  /** Seconds since the last job that succeeded; null: none in about three days. */
+  /** Seconds since the last job that succeeded; null if none did in about three days. */
   readonly lastSuccessS: number | null
 }
 
@@ -154,7 +154,7 @@ export interface StoredKey {
   readonly wrapped: Uint8Array
 }
 
-/** A database as its operators see it. Reads in read-only transactions, and changes nothing. Each part is read separately. */
+/** A database as its operators see it. Every part is read in a read-only transaction of its own. */
 export interface DatabaseInspection {
   /** Host and port of the server that is read. */
   readonly host: string
@@ -168,30 +168,30 @@ export interface DatabaseInspection {
   /** Settings of a session that are not as the service needs them. */
   settings(): Promise<Reading<readonly WrongSetting[]>>
   schema(): Promise<Reading<SchemaFacts>>
-  /** The largest first. */
+  /** Tables, the largest first. */
   tables(): Promise<Reading<readonly TableFacts[]>>
   activity(): Promise<Reading<ActivityFacts>>
   replication(): Promise<Reading<ReplicationFacts>>
   keys(): Promise<Reading<readonly StoredKey[]>>
   outbox(): Promise<Reading<OutboxFacts>>
   jobs(): Promise<Reading<JobFacts>>
-  /** Time of the latest erasure, epoch ms; null: none. */
+  /** Time of the latest erasure, epoch ms; null if there is none. */
   lastErasure(): Promise<Reading<number | null>>
   close(): Promise<void>
 }
 
-/** One Redis node that keeps sessions, or may after a fail-over. Sizes are bytes. */
+/** A Redis node that keeps sessions, or may keep them after a fail-over. Sizes are bytes. */
 export interface RedisNodeFacts {
   readonly version: string
   readonly role: string
   readonly usedBytes: number
-  /** 0: no limit. */
+  /** Limit of the memory; 0 if there is none. */
   readonly limitBytes: number
   readonly policy: string
   readonly evictedKeys: number
   /** The link of a replica to its master is down. */
   readonly linkDown: boolean
-  /** Why this version refuses the node; null: it does not. */
+  /** Why this version refuses the node; null if it does not. */
   readonly unfit: string | null
 }
 

@@ -2,15 +2,15 @@
 export interface QueueRules {
   /** Retries of a failed job. */
   readonly retries: number
-  /** Delay of the first retry; each later one waits about twice as long. */
+  /** Delay of the first retry; each later retry waits about twice as long. */
   readonly retryAfterS: number
-  /** A job that takes longer, or whose process died, goes to another process; at least 30. */
+  /** After this time a job is given to another process, because it takes too long or its process died; at least 30. */
   readonly expireS: number
-  /** Longest delay until another process's job is seen; own jobs are seen at once. */
+  /** Longest delay until a process sees a job of another process; it sees its own jobs at once. */
   readonly seenWithinS: number
 }
 
-/** All queues; a migration creates them. */
+/** All queues; `keystride migrate` creates them. */
 export const QUEUES = {
   'export-log': { retries: 5, retryAfterS: 1, expireS: 3600, seenWithinS: 2 },
   'find-exports': { retries: 0, retryAfterS: 1, expireS: 60, seenWithinS: 10 },
@@ -36,16 +36,16 @@ export interface QueueState {
   readonly running: number
   /** Jobs whose last retry failed within about two days. */
   readonly failed: number
-  /** How long the oldest waiting job has been due; null: none waits. */
+  /** How long the oldest waiting job has been due; null if none waits. */
   readonly oldestWaitingS: number | null
-  /** End of the latest job that succeeded, epoch ms; null: none within about three days. */
+  /** End of the latest job that succeeded, epoch ms; null if none did in about three days. */
   readonly lastSuccessAt: number | null
 }
 
 export interface SendOptions {
   /** Earliest start, seconds from now. */
   readonly afterS?: number
-  /** At most one job of this queue per span of this many seconds since 1970, from all processes; at most a day. */
+  /** At most one job of the queue, from all processes, in each span of this many seconds since 1970; at most a day. */
   readonly oncePerS?: number
 }
 
@@ -54,9 +54,9 @@ export interface SendOptions {
  * must be idempotent. Calls reject with `Refusal('degraded')` while the database is unavailable.
  */
 export interface JobQueueStore {
-  /** False if `oncePerS` skipped it. */
+  /** False if `oncePerS` suppressed the job. */
   send(queue: QueueName, ids: JobIds, options?: SendOptions): Promise<boolean>
-  /** Null if none is due. */
+  /** Takes a job; null if none is due. */
   take(queue: QueueName): Promise<QueuedJob | null>
   done(queue: QueueName, id: string): Promise<void>
   /** Retries the job later, if the queue's rules allow. `why` must name nobody. */

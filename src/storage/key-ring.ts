@@ -8,17 +8,17 @@ export interface EncryptionKey {
   readonly bytes: Uint8Array
 }
 
-/** The keys a process may wrap and unwrap data keys with. */
+/** The keys with which a process may wrap and unwrap data keys. */
 export interface KeyRing {
-  /** Where a missing key is to be added, for messages. */
+  /** The place where a missing key must be added, for messages. */
   readonly place: string
   /** The key that wraps now. */
   present(): EncryptionKey
   /** Every key held now, the present one first. */
   held(): readonly EncryptionKey[]
-  /** Null if the key is not held; reads the keys' place again first. */
+  /** Finds a key; reads the stored keys again before it returns null. */
   find(id: string): EncryptionKey | null
-  /** Null if the keys come from outside, for example the environment, and cannot be changed here. */
+  /** Null if the keys come from elsewhere, such as the environment, and cannot be changed here. */
   readonly change: KeyChange | null
 }
 

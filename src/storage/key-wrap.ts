@@ -11,12 +11,12 @@ export class KeyNotHeld extends Error {
   }
 }
 
-/** Wraps data keys under an encryption key, whose id begins the bytes, and binds them to the organization. */
+/** Wraps data keys under an encryption key and binds them to the organization. The wrapped bytes begin with the key's id. */
 export interface KeyWrap {
   /** A fresh data key under the present encryption key. */
   wrapNew(organizationId: string): Uint8Array
-  /** 32 bytes. Throws `KeyNotHeld`, or an Error if the bytes were altered or belong to another organization. */
+  /** The data key, 32 bytes. Throws `KeyNotHeld`, or an Error if the bytes were altered or belong to another organization. */
   unwrap(organizationId: string, wrapped: Uint8Array): Uint8Array
-  /** The same data key under the present encryption key; throws as `unwrap` does. */
+  /** Wraps the data key again, under the present encryption key. Throws as `unwrap` does. */
   rewrap(organizationId: string, wrapped: Uint8Array): Uint8Array
 }

@@ -17,19 +17,19 @@ export interface NotificationFilter {
 
 /** Notifications, one per event. */
 export interface NotificationStore {
-  /** Newest first; `count` is of all matches, `unread` of all notifications. */
+  /** Notifications, newest first. `count` counts all matches, and `unread` all unread notifications. */
   page(
     organizationId: string,
     filter: NotificationFilter,
     paging: Paging,
   ): Promise<{ notifications: Notification[]; count: number; unread: number }>
-  /** False if there is no such notification. Idempotent. */
+  /** Marks a notification as read. Idempotent. False if there is no such notification. */
   markRead(organizationId: string, id: string): Promise<boolean>
   markAllRead(organizationId: string): Promise<void>
   unread(organizationId: string): Promise<number>
   /** For a job: makes notifications of attempts recorded since its last run, or since `since`; true if more are left. */
   derive(since: number | null): Promise<boolean>
-  /** Notes an outage that is over (epoch ms), for every organization with a rule for it; overlapping ones are noted once. */
+  /** Notes an outage that is over (epoch ms) for every organization with a rule for it. Overlapping outages count once. */
   noteOutage(beganAt: number, endedAt: number): Promise<void>
   /** For a job: deletes older notifications; true if more are left. */
   forget(before: number): Promise<boolean>

@@ -12,15 +12,15 @@ interface PasswordLimits {
 type PasswordTry =
   | { readonly outcome: 'open'; readonly hash: Uint8Array; readonly triesLeft: number }
   | { readonly outcome: 'expired' | 'none' }
-  /** The wrong tries of a day are used up. */
+  /** No wrong try of the day is left. */
   | { readonly outcome: 'wait'; readonly waitMs: number }
 
 /** One-time passwords: at most one is live for a person. The database keeps the time. */
 export interface OneTimePasswordStore {
-  /** Replaces the live password and counts it as sent. Returns ms to wait if a limit is reached: nothing was changed. */
+  /** Replaces the live password and counts it as sent. At a limit, changes nothing and returns the ms to wait. */
   issue(organizationId: string, userRef: string, hash: Uint8Array, limits: PasswordLimits): Promise<number | null>
-  /** Counts a try as wrong and returns the hash to compare with; atomic. `none`: no password, or no try of it is left. */
+  /** Counts a try as wrong and returns the hash to compare with. Atomic. `none`: there is no password, or no try of it is left. */
   try(organizationId: string, userRef: string, limits: Pick<PasswordLimits, 'wrongPerDay'>): Promise<PasswordTry>
-  /** Uses up the live password if it has this hash, and forgets the wrong tries; true for one of any number of calls. */
+  /** Uses up the live password if it has this hash, and forgets the wrong tries. Atomic: true for only one of concurrent calls. */
   redeem(organizationId: string, userRef: string, hash: Uint8Array): Promise<boolean>
 }

@@ -34,21 +34,21 @@ export interface License {
 export interface OrganizationStore {
   /** Stores the organization and its default policy in one transaction. */
   create(organization: NewOrganization): Promise<void>
-  /** All organizations, oldest first: for administration only. */
+  /** Administration. All organizations, oldest first. */
   list(): Promise<Organization[]>
   find(organizationId: string): Promise<Organization | null>
-  /** Administration: deletes everything of it, which may take minutes. False for an unknown organization. */
+  /** Administration. Deletes all rows of the organization, which may take minutes. False for an unknown organization. */
   delete(organizationId: string): Promise<boolean>
   /** Administration. False for an unknown organization. */
   rename(organizationId: string, name: string): Promise<boolean>
-  /** The organization afterwards; null for an unknown one. */
+  /** Returns the changed organization; null for an unknown one. */
   setLanguage(organizationId: string, change: LanguageChange): Promise<Organization | null>
-  /** Null for an unknown organization. */
+  /** Quotas and their use; null for an unknown organization. */
   license(organizationId: string): Promise<License | null>
   /** Administration. False for an unknown organization. */
   setQuotas(organizationId: string, quotas: Quotas): Promise<boolean>
   /** Administration. False for an unknown organization. */
   setRedirectOrigins(organizationId: string, origins: readonly string[]): Promise<boolean>
-  /** Administration. Null: the deployment's default. False for an unknown organization. */
+  /** Administration. A null rate stands for the deployment's default. False for an unknown organization. */
   setKeyRate(organizationId: string, rate: KeyRate | null): Promise<boolean>
 }

@@ -22,25 +22,25 @@ export interface Delivery extends StoredChannel {
 export type DeliveryNext =
   | { readonly state: 'delivered' }
   | { readonly state: 'failed' }
-  /** The message was refused: it waits, others do not. */
+  /** The message was refused and waits. Others do not wait. */
   | { readonly state: 'waiting'; readonly forMs: number }
-  /** The channel failed: all its deliveries wait. */
+  /** The channel failed, and all its deliveries wait. */
   | { readonly state: 'waiting'; readonly channelForMs: number }
 
 /** The waiting deliveries of all organizations. */
 export interface OutboxState {
   readonly waiting: number
-  /** Age of the oldest one; null: none waits. */
+  /** Age of the oldest waiting delivery; null if none waits. */
   readonly oldestWaitingS: number | null
   /** Channels that pause after a failure. */
   readonly channelsPaused: number
 }
 
-/** Queued deliveries: sent at least once, with a record of each try. */
+/** Queued deliveries. Each is sent at least once, and each try is recorded. */
 export interface Outbox {
   /** Claims due deliveries for a minute. */
   claim(most: number): Promise<ClaimedDelivery[]>
-  /** Null if it is not to be sent any more: erased, or its channel was removed. */
+  /** The alert of a delivery; null if the delivery was erased or its channel was removed. */
   find(delivery: ClaimedDelivery): Promise<Delivery | null>
   settle(
     delivery: ClaimedDelivery,

@@ -3,14 +3,14 @@ import type { Policy } from '../domain/policy.js'
 export interface PolicyRecord {
   readonly id: string
   readonly policy: Policy
-  /** Decides for accounts with one of these groups; the oldest of several policies wins. */
+  /** The policy decides for accounts with one of these groups. The oldest of several policies has precedence. */
   readonly groups: readonly string[]
-  /** Decides for accounts without a group's policy. */
+  /** The policy decides for accounts for which no policy of a group does. */
   readonly isDefault: boolean
-  /** Its verdicts are only counted, in addition to the policy that decides. */
+  /** The policy judges each attempt in addition to the one that decides, and its verdicts are only counted. */
   readonly isShadow: boolean
   readonly createdAt: number
-  /** Null: never changed. */
+  /** Null if the policy was never changed. */
   readonly updatedAt: number | null
   readonly archivedAt: number | null
 }
@@ -26,12 +26,12 @@ export interface PolicyStore {
   list(organizationId: string, archived: boolean): Promise<PolicyRecord[]>
   find(organizationId: string, id: string): Promise<PolicyRecord | null>
   create(organizationId: string, id: string, content: PolicyContent, at: number): Promise<PolicyRecord>
-  /** Null if absent or archived. */
+  /** Replaces the content of a policy. Null if it is absent or archived. */
   update(organizationId: string, id: string, content: PolicyContent, at: number): Promise<PolicyRecord | null>
-  /** False if it is the default, archived or absent. Ends its role as shadow. */
+  /** Archives a policy and ends its role as shadow. False if it is the default, archived or absent. */
   archive(organizationId: string, id: string, at: number): Promise<boolean>
-  /** Makes it the only default. Null if absent or archived. */
+  /** Makes the policy the only default. Null if absent or archived. */
   makeDefault(organizationId: string, id: string): Promise<PolicyRecord | null>
-  /** Makes it the only shadow; `on` false ends that. Null if absent or archived. */
+  /** Makes the policy the only shadow, or no shadow if `on` is false. Null if absent or archived. */
   setShadow(organizationId: string, id: string, on: boolean): Promise<PolicyRecord | null>
 }

@@ -4,7 +4,7 @@ export interface NewLink extends LinkTask {
   readonly memberId: string
   /** Hash of the key; the key is not stored. */
   readonly sha256: Uint8Array
-  /** Null: no redirect. */
+  /** Null if the page does not redirect. */
   readonly redirectUri: string | null
   readonly validityS: number
 }
@@ -18,12 +18,11 @@ export interface StoredLink extends LinkTask {
 }
 
 /**
- * Profile links. The back end keeps the time. A link ends by deletion, which also deletes the references it has collected
- * of a new profile, in the same transaction. The profile store ends a completed link, and all links of a
- * profile that is reset.
+ * Profile links. The back end keeps the time. A link ends by deletion; the same transaction deletes the references that it has
+ * collected of a new profile. The profile store ends a completed link, and all links of a profile that is reset.
  */
 export interface ProfileLinkStore {
-  /** Replaces the member's older link of the same kind. False if the member is gone. */
+  /** Stores a link, which replaces the member's older link of the same kind. False if the member is gone. */
   make(organizationId: string, link: NewLink): Promise<boolean>
   /** Finds a link of any organization; null if it is not live. */
   find(sha256: Uint8Array): Promise<StoredLink | null>

@@ -12,7 +12,7 @@ interface Reference {
 }
 
 export interface StoredReference extends Reference {
-  /** `adaptive`: learned from a sign-in, not counted in `nPatternsRef`. */
+  /** An `adaptive` reference was learned from a sign-in, and is not counted in `nPatternsRef`. */
   readonly kind: 'enrolled' | 'adaptive'
 }
 
@@ -23,15 +23,15 @@ export interface NewReference extends Reference {
   readonly createdAt: number
 }
 
-/** The replay index has it already, from its attempt. */
+/** A reference whose pattern is in the replay index already, from its attempt. */
 export type AdaptiveReference = Omit<NewReference, 'replayMark'>
 
 export type AddOutcome =
   /** `completes`: this reference reaches the `limit` of `add`, or the `target` of the other methods. */
   | { readonly outcome: 'added'; readonly member: Member; readonly completes: boolean }
-  /** The mark is known: this typing is a replay. Nothing was written. */
+  /** The mark is known, so the typing is a replay. Nothing was written. */
   | { readonly outcome: 'replay' }
-  /** The profile takes no such reference: it is full, has changed, or has this pattern already. Nothing was written. */
+  /** The profile is full, has changed, or has this pattern already. Nothing was written. */
   | { readonly outcome: 'closed'; readonly member: Member }
   /** The profile takes its next reference at `at`, epoch ms. Nothing was written. */
   | { readonly outcome: 'too-soon'; readonly at: number }
@@ -43,11 +43,11 @@ export type AddOutcome =
 
 interface AddRules {
   readonly target: number
-  /** False stores a pattern although its mark is known. */
+  /** Whether a pattern whose mark is known is refused; false stores it. */
   readonly rejectReplay: boolean
-  /** Least time from the newest reference of an incomplete profile to this one; 0 by default. */
+  /** Minimum time between the newest reference of an incomplete profile and this one; 0 by default. */
   readonly intervalMs?: number
-  /** The pattern's profile link: it must be live, and ends in the same transaction if this completes the profile. */
+  /** The pattern's profile link, which must be live. It ends in the same transaction if this reference completes the profile. */
   readonly linkId?: string | null
 }
 
@@ -55,12 +55,12 @@ interface AddRules {
  * Reference patterns of members. Every write is one transaction under the member's row lock. A change of the current
  * references increments the member's `profileVersion`. A removal of enrolled references also increments `attemptsVersion`,
  * so that no verdict on them is recorded afterwards, and removes the adaptive ones. A change that resets the profile ends the
- * member's profile links: an older link must not fill the profile again.
+ * member's profile links, because an older link must not fill the profile again.
  */
 export interface ProfileStore {
   /** References of the member's current generation: enrolled ones, then adaptive ones, both oldest first. */
   references(organizationId: string, memberId: string): Promise<StoredReference[]>
-  /** Adds to the current generation if it has fewer than `limit`; sets `completedAt` when the count reaches `target`. */
+  /** Adds to the current generation if it has fewer than `limit` references; sets `completedAt` when the count reaches `target`. */
   add(
     organizationId: string,
     reference: NewReference,
@@ -97,9 +97,9 @@ export interface ProfileStore {
   /** Removes a reference of any generation and kind. Null if the member has no such reference. */
   removeOne(organizationId: string, memberId: string, patternId: string): Promise<Member | null>
   /**
-   * Empties the profile: begins a new generation, clears biometric counters and lock, dequeues the pending action. With
-   * `pendingId`, only while that action is queued and no administrator has locked the member; else returns the member unchanged. `nPatternsDeleted` counts enrolled
-   * references. Null if the member is gone.
+   * Empties the profile: begins a new generation, clears biometric counters and lock, and dequeues the pending action. With
+   * `pendingId`, it does so only while that action is queued and no administrator has locked the member; otherwise the member is
+   * unchanged. `nPatternsDeleted` counts enrolled references. Null if the member is gone.
    */
   reset(
     organizationId: string,

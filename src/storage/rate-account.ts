@@ -1,13 +1,13 @@
 /**
- * Requests of keys over all processes. A key's account is a moment in time: each request advances it by the interval of one
- * request, starting from now if it is in the past.
+ * Request rates of keys over all processes. The account of a key is a point in time. Each request advances it by the interval of
+ * one request, and from the present if it is in the past.
  */
 export interface RateAccounts {
-  /** Advances the account by `spentMs`; returns how far it is ahead of now, ms. */
+  /** Advances the account by `spentMs`; returns how far the account is ahead of now, ms. */
   spend(organizationId: string, keyId: string, spentMs: number): Promise<number>
 }
 
-/** Beyond this many accounts, those in the past are dropped. */
+/** Beyond this number of accounts, those in the past are dropped. */
 const KEPT_MAX = 10_000
 
 /** Accounts in the memory of the process that serves all others. Key ids are unique across organizations. */

@@ -1,8 +1,8 @@
 import type { Member } from '../domain/account.js'
 
-/** A member's code as stored; its public part comes with the `Member`. */
+/** A member's code as stored; the `Member` has its public part. */
 export interface StoredCode {
-  /** Null if none is set. */
+  /** Hash of the code; null if none is set. */
   readonly hash: string | null
   /** Hash of the previous code; null if there was none. */
   readonly previousHash: string | null
@@ -22,14 +22,14 @@ export interface NewCode {
 
 type CodeOutcome =
   | { readonly outcome: 'changed'; readonly member: Member }
-  /** Another change came first, or the member is gone: nothing was written, read again. */
+  /** A concurrent change came first, or the member is gone. Nothing was written; read again. */
   | { readonly outcome: 'conflict' }
 
 /** Security codes of members, as hashes only. Every change increments the code's version and the attempts' version. */
 export interface SecurityCodeStore {
-  /** Null if the member is gone. */
+  /** The member's code; null if the member is gone. */
   find(organizationId: string, memberId: string): Promise<StoredCode | null>
-  /** Replaces the code of `version`, which becomes the previous one. Ends a permanent code lock, shortens no other lock. */
+  /** Replaces the code of `version`, which becomes the previous one. Ends a permanent code lock, but shortens no other lock. */
   set(organizationId: string, memberId: string, version: number, code: NewCode): Promise<CodeOutcome>
   /** Removes the code, if any, which becomes the previous one; shortens no lock. Null if the member is gone. */
   clear(organizationId: string, memberId: string): Promise<Member | null>

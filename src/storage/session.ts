@@ -11,13 +11,13 @@ export interface Session {
   readonly userRef: string
   /** Null on a shared account until a member is designated. */
   readonly memberRef: string | null
-  /** The member's `rowVersion` known when the session was minted; null if no member was known. */
+  /** The member's `rowVersion` when the session was minted; null if no member was known. */
   readonly memberVersion: number | null
-  /** Attempts reserved so far, by kind, and whether a typing attempt has failed. */
+  /** Attempts reserved so far by kind, and whether a typing attempt has failed. */
   readonly used: SessionUse
   /** Id of the pending action that a bootstrap of this session last reported; null if none was pending. */
   readonly reportedAction: string | null
-  /** Null: no words were issued. */
+  /** Null if no words were issued. */
   readonly words: SessionWords | null
 }
 
@@ -44,27 +44,27 @@ type Reservation =
    * are not stored any more. A process that made number `nth - 1` knows the outcome of all earlier attempts.
    */
   | { readonly outcome: 'reserved'; readonly session: Session; readonly nth: number }
-  /** The budget of this kind is used up; nothing was counted. */
+  /** The budget of this kind is used up, and nothing was counted. */
   | { readonly outcome: 'exhausted'; readonly session: Session }
 
 /**
- * Sessions and the attempts reserved in them. A session is found only under the organization and userRef it was minted
- * for. The back end keeps the time: a clock jump of this process neither ends nor extends a session.
+ * Sessions and the attempts reserved in them. A session is found only under the organization and userRef for which it was minted.
+ * The back end keeps the time, so a clock jump of this process neither ends nor extends a session.
  */
 export interface SessionStore {
   mint(organizationId: string, session: NewSession): Promise<void>
   /**
-   * The only live implicit session of a member; created from `session` if there is none. Atomic: concurrent calls get the
-   * same session.
+   * Returns the only live implicit session of a member, created from `session` if there is none. Atomic: concurrent calls get
+   * the same session.
    */
   mintImplicit(organizationId: string, session: NewSession & { readonly memberRef: string }): Promise<ImplicitSession>
   find(organizationId: string, userRef: string, sha256: string): Promise<Session | null>
-  /** Binds a session without a member to one, once; false if it is bound to another or gone. */
+  /** Binds a session without a member to one, once. False if the session is gone or bound to another member. */
   designate(organizationId: string, userRef: string, sha256: string, memberRef: string): Promise<boolean>
   /**
-   * Counts one attempt before it is made, if fewer than `budget` of its kind are used; a typing attempt uses up one suggestion.
-   * Atomic. Only `release` undoes a reservation. One round trip, the session check included; null if there is no such live
-   * session.
+   * Counts one attempt before it is made, if fewer than `budget` of its kind are used. A typing attempt uses up one suggestion.
+   * Atomic, in one round trip that includes the check of the session. Only `release` undoes a reservation. Null if there is no
+   * such live session.
    */
   reserve(
     organizationId: string,
@@ -74,8 +74,8 @@ export interface SessionStore {
     budget: number,
   ): Promise<Reservation | null>
   /**
-   * Undoes a reservation whose pattern could not be read, or whose code was not compared: it revealed nothing. Returns the
-   * suggestion too, if the session still has the `words` of the reservation.
+   * Undoes a reservation that revealed nothing, because its pattern could not be read or its code was not compared. Gives back
+   * the suggestion too, if the session still has the `words` of the reservation.
    */
   release(
     organizationId: string,
@@ -85,8 +85,8 @@ export interface SessionStore {
     words: SessionWords | null,
   ): Promise<void>
   /**
-   * Replaces the words if they are still `from`. Atomic. `changed` says whether they were, and `words` are those that the session
-   * has now; null if there is no such live session.
+   * Replaces the words if they are still `from`. Atomic. `changed` says whether they were replaced, and `words` are those of the
+   * session afterwards. Null if there is no such live session.
    */
   changeWords(
     organizationId: string,
@@ -97,6 +97,6 @@ export interface SessionStore {
   markTypingFailed(organizationId: string, userRef: string, sha256: string): Promise<void>
   markReported(organizationId: string, userRef: string, sha256: string, actionId: string): Promise<void>
   end(organizationId: string, userRef: string, sha256: string): Promise<void>
-  /** Ends the user's sessions: all, or those of one member and those without a member. Keeps `except`. */
+  /** Ends all sessions of the user, or those of one member and those without a member. Keeps `except`. */
   endAll(organizationId: string, userRef: string, memberRef: string | null, except?: string): Promise<void>
 }

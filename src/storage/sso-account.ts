@@ -5,20 +5,20 @@ export interface SsoAccount {
   readonly sha256: string
 }
 
-/** How a reference stands to an account: it is the account's own, no account has it, or accounts of other issuers alone have it. */
+/** Owner of a reference, seen from an account. `own`: the account. `free`: no account. `elsewhere`: only accounts of other issuers. */
 type Standing = 'own' | 'free' | 'elsewhere'
 
-/** Which reference an account of an upstream provider has. With one issuer an account has one reference, and a reference one account. */
+/** References of accounts at upstream providers. Per issuer, an account has one reference, and a reference has one account. */
 export interface SsoAccountStore {
-  /** The reference that the account has; null: none. */
+  /** The reference of the account; null if it has none. */
   refOf(organizationId: string, account: SsoAccount): Promise<string | null>
-  /** How `userRef` stands to the account; null: the account has another reference, or another account of the issuer has this one. */
+  /** The owner of `userRef`; null if the account has another reference, or another account of the issuer has this one. */
   standing(organizationId: string, account: SsoAccount, userRef: string): Promise<Standing | null>
   /**
-   * Gives `userRef` to the account. Atomic. False: the account has another reference, another account of the issuer has this one, or,
-   * with `alone`, an account of another issuer.
+   * Gives `userRef` to the account. Atomic. False if the account has another reference, if another account of the issuer has this
+   * one, or, with `alone`, if an account of another issuer has it.
    */
   bind(organizationId: string, account: SsoAccount, userRef: string, alone: boolean): Promise<boolean>
-  /** Unbinds a reference, or all (null), of every issuer. Resolves to the number of accounts. */
+  /** Unbinds a reference, or all if it is null, from the accounts of every issuer. Resolves to the number of accounts. */
   release(organizationId: string, userRef: string | null): Promise<number>
 }

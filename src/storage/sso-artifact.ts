@@ -1,16 +1,16 @@
 /**
- * Kinds of artifacts: the models of the OpenID provider, and `SignIn`, the progress of a person in an interaction. An artifact
- * is found by the SHA-256 (hex) of its id, which may be a bearer value and is not stored.
+ * An artifact to store. Its kind is a model of the OpenID provider, or `SignIn`, the progress of a person in an interaction. It is
+ * found by the SHA-256 (hex) of its id, which may be a bearer value and is not stored.
  */
 export interface NewSsoArtifact {
   readonly kind: string
   readonly sha256: string
   readonly sealed: Uint8Array
-  /** SHA-256 of a second key, for a session. */
+  /** SHA-256 of a second key; null except for a session. */
   readonly uidSha256: string | null
-  /** SHA-256 of the grant's id, for what ends with a grant. */
+  /** SHA-256 of the id of the grant with which the artifact ends; null if there is none. */
   readonly grantSha256: string | null
-  /** The person whom it names; null while that is unknown. */
+  /** The person of the artifact; null while unknown. */
   readonly userRef: string | null
   readonly lifetimeMs: number
 }
@@ -23,16 +23,16 @@ export interface SsoArtifact {
 
 /** Artifacts of single sign-on with a lifetime. The back end keeps the time. */
 export interface SsoArtifactStore {
-  /** Creates or replaces; a consumed artifact stays consumed. */
+  /** Creates or replaces an artifact; a consumed one stays consumed. */
   put(organizationId: string, artifact: NewSsoArtifact): Promise<void>
   find(organizationId: string, kind: string, sha256: string): Promise<SsoArtifact | null>
   findByUid(organizationId: string, kind: string, uidSha256: string): Promise<SsoArtifact | null>
-  /** Marks an artifact as used. Atomic: true for one of any number of calls. */
+  /** Marks an artifact as used. Atomic: true for only one of concurrent calls. */
   consume(organizationId: string, kind: string, sha256: string): Promise<boolean>
-  /** Idempotent, as are the next two. */
+  /** Ends an artifact. Idempotent, as are `endGrant` and `endAll`. */
   end(organizationId: string, kind: string, sha256: string): Promise<void>
-  /** Ends all that a grant led to. */
+  /** Ends the artifacts of a grant. */
   endGrant(organizationId: string, grantSha256: string): Promise<void>
-  /** Ends all that names a person. */
+  /** Ends the artifacts of a person. */
   endAll(organizationId: string, userRef: string): Promise<void>
 }

@@ -1,6 +1,6 @@
 import type { Bucket, TimeWindow } from '../domain/time-window.js'
 
-/** Attempts counted together. Sums are of confidences: over `n`, `nBiometrics` and `nContext` attempts. */
+/** Attempts counted together. The three sums are of confidences, over `n`, `nBiometrics` and `nContext` attempts. */
 export interface Tally {
   /** Begin of the bucket, epoch ms. */
   readonly at: number
@@ -17,7 +17,7 @@ export interface Tally {
   readonly nContext: number
 }
 
-/** Statistics of one user's attempts in a window. A mean of nothing is null. */
+/** Statistics of one user's attempts in a window. A mean over no attempts is null. */
 export interface UserStatistics {
   readonly userRef: string
   readonly type: 'nominative' | 'generic'
@@ -38,15 +38,15 @@ export interface UserOrder {
   readonly descending: boolean
   readonly skip: number
   readonly limit: number
-  /** Part of the userRef; null: all users. */
+  /** Part of the userRef; null selects all users. */
   readonly userRefFilter: string | null
 }
 
 /** Figures over attempts, for the dashboard. Windows are exact; no request of the core API writes them. */
 export interface StatisticsStore {
-  /** By facet (`all`, `method`, `reason`, `confidence` (twentieths of it), or one of `facetsOf`) and bucket; null makes one bucket of the whole window. */
+  /** By facet: `all`, `method`, `reason`, `confidence` (by twentieth), or one of `facetsOf`. A null bucket is the whole window. */
   tallies(organizationId: string, facet: string, window: TimeWindow, bucket: Bucket | null): Promise<Tally[]>
-  /** The same of one user's attempts, which are read one by one. */
+  /** The tallies of one user's attempts, which are read one by one. */
   talliesOfUser(
     organizationId: string,
     userRef: string,
@@ -54,7 +54,7 @@ export interface StatisticsStore {
     window: TimeWindow,
     bucket: Bucket | null,
   ): Promise<Tally[]>
-  /** Users with an attempt that was blocked, by bucket. */
+  /** Number of users with a blocked attempt, by bucket. */
   blockedUsers(
     organizationId: string,
     window: TimeWindow,
@@ -66,8 +66,8 @@ export interface StatisticsStore {
    * for at most 10 s.
    */
   users(organizationId: string, window: TimeWindow, order: UserOrder): Promise<UserStatistics[]>
-  /** For a job: updates due counts of all organizations, half a second per kind of count; true if more is left. */
+  /** For a job: updates due counts of all organizations, for half a second per kind of count; true if more are left. */
   countAttempts(): Promise<boolean>
-  /** Counts the attempts since the day of `since` (epoch ms) again: some were written with a past time, or are to leave all counts. */
+  /** Counts again from the day of `since` (epoch ms), after attempts were written with a past time or must leave all counts. */
   countAgain(organizationId: string, since: number): Promise<void>
 }

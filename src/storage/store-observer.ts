@@ -2,11 +2,11 @@ import { Refusal } from '../domain/refusal.js'
 
 export type StoreName = 'postgres' | 'redis'
 
-/** Sees the work of the stores, for metrics. Its methods are called on every path: they must be cheap and never throw. */
+/** Observes the stores for metrics. Its methods are called on every path, so they must be cheap and never throw. */
 export interface StoreObserver {
-  /** A call ended after `ms`, waiting included. `failed`: it rejected, except for a refusal by a rule of the product, such as a quota. */
+  /** A call ended after `ms`, with its wait. `failed`: it rejected, but not by a rule of the product, such as a quota. */
   called(store: StoreName, ms: number, failed: boolean): void
-  /** A call waited `ms` for a connection to the database. Calls that got one at once are not reported. */
+  /** A call waited `ms` for a connection to the database. Calls without a wait are not reported. */
   waited(ms: number): void
   /** One commit contained `attempts` attempts. */
   committed(attempts: number): void

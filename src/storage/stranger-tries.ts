@@ -3,29 +3,29 @@ import type { AttemptKind } from '../domain/attempts.js'
 /** A person at single sign-on. */
 interface SsoMember {
   readonly memberId: string
-  /** A browser that signed in before this time, epoch ms, is not the person's own: an unlock or a reset of the profile came after. */
+  /** Time of the latest unlock or reset, epoch ms. A browser that signed in before is not the person's own. */
   readonly ownersFrom: number
 }
 
-/** A try that was taken, by its time. */
+/** A try that was taken, identified by its time, or none. */
 export type StrangerTry =
   | { readonly taken: string }
-  /** None is left. `waitMs`: until one is; null: until a success, an unlock or a reset. */
+  /** No try is left for `waitMs`; null if only a success, an unlock or a reset gives one. */
   | { readonly taken: null; readonly waitMs: number | null }
 
-/** `failed`: judged, and not a success; `invalid`: a pattern that was not judged; `free`: neither. */
+/** Outcome of a try. `failed`: judged, without success. `invalid`: a pattern that was not judged. `free`: neither; costs no try. */
 export type StrangerOutcome = 'failed' | 'invalid' | 'free'
 
 /**
- * Tries of browsers that have not signed in as the person: see `STRANGER_LIMITS`. They end with an unlock, a reset of the profile and
- * the deletion of the person. The database keeps the time.
+ * Tries of browsers that have not signed in as the person: see `STRANGER_LIMITS`. An unlock, a reset of the profile and the
+ * deletion of the person end them. The database keeps the time.
  */
 export interface StrangerTryStore {
-  /** The person of an account of one; null: there is none. */
+  /** The person of a nominative account; null if there is none. */
   member(organizationId: string, userRef: string): Promise<SsoMember | null>
-  /** Takes a try before it is judged, until it is settled: atomic. */
+  /** Takes a try before it is judged; `settle` decides whether the try is used up. Atomic. */
   take(organizationId: string, memberId: string, kind: AttemptKind): Promise<StrangerTry>
-  /** As `take`, and takes none. */
+  /** The answer that `take` would give. Takes no try. */
   peek(organizationId: string, memberId: string, kind: AttemptKind): Promise<StrangerTry>
   settle(organizationId: string, memberId: string, taken: string, outcome: StrangerOutcome): Promise<void>
 }

@@ -6,9 +6,9 @@ import type { Language } from '../domain/typing-words.js'
  * the organization's `wordsVersion`.
  */
 export interface TypingWordStore {
-  /** Words of one language (null: of all), in the order of their ids, own words oldest first. */
+  /** Words of one language, or of all if it is null, in the order of their ids. Own words come oldest first. */
   list(organizationId: string, language: Language | null): Promise<TypingWord[]>
-  /** Null if the organization has no such row. */
+  /** A stored word; null if the organization has no such row. */
   find(organizationId: string, id: string): Promise<TypingWord | null>
   /**
    * Makes one change of a language's words. `decide` gets the stored words of that language; a lock excludes other changes

@@ -32,7 +32,7 @@ export interface RequestCount {
   readonly n: number
 }
 
-/** One request: route template and figures, no data of the client. */
+/** One request, with its route template and figures, and no data of the client. */
 export interface LoggedRequest {
   /** UUIDv7, which contains the time. */
   readonly id: string
@@ -44,13 +44,13 @@ export interface LoggedRequest {
 }
 
 export interface UsageStore {
-  /** Oldest first. */
+  /** Events, oldest first. */
   history(organizationId: string, window: TimeWindow, paging: Paging): Promise<{ events: UsageEvent[]; count: number }>
   /** The last event before a moment; null if there is none. */
   before(organizationId: string, at: number): Promise<UsageEvent | null>
   /** Days of the window with a request or a sign-in, oldest first. */
   api(organizationId: string, window: TimeWindow): Promise<ApiUsageDay[]>
-  /** Newest first. */
+  /** Requests, newest first; only failed or only successful ones unless `failed` is null. */
   requests(
     organizationId: string,
     window: TimeWindow,
@@ -58,11 +58,11 @@ export interface UsageStore {
     failed: boolean | null,
   ): Promise<{ requests: LoggedRequest[]; count: number }>
   request(organizationId: string, id: string): Promise<LoggedRequest | null>
-  /** Adds the counts and log of a process since its last call, of any organization. */
+  /** Adds the counts and log entries that a process has collected since its last call, of any organization. */
   add(counted: readonly RequestCount[], logged: readonly (LoggedRequest & { organizationId: string })[]): Promise<void>
-  /** For a job: adds the changes that creations have queued to the headcount; true if more are left. */
+  /** For a job: adds the queued changes of creations to the headcount; true if more are left. */
   addUpHeadcounts(): Promise<boolean>
-  /** For a job: one checkpoint per day and organization. */
+  /** For a job: appends one checkpoint per day and organization. */
   appendCheckpoints(): Promise<void>
   /** For a job: deletes older requests; true if more are left. */
   forgetRequests(before: number): Promise<boolean>

@@ -12,7 +12,7 @@ export interface RecordedAction extends ActedBy {
   readonly at: number
 }
 
-/** `done` false: the action was refused, or its process died. */
+/** A recorded action. `done` is false if the action was refused or its process died. */
 export interface UserActionEntry extends RecordedAction {
   readonly done: boolean
 }
@@ -30,12 +30,12 @@ export interface UserLogEntry {
   readonly reason: string
 }
 
-/** Actions on and sign-ins of an account's people. Records never change; they are deleted with the account. */
+/** Actions on the people of an account, and their sign-ins. Records never change; they are deleted with the account. */
 export interface UserLogStore {
   record(organizationId: string, action: RecordedAction): Promise<void>
-  /** The action was carried out; `id` names this record. */
+  /** Records that the action was carried out; `id` is the id of this record. */
   recordDone(organizationId: string, action: RecordedAction, id: string): Promise<void>
-  /** Newest first. */
+  /** Actions, newest first. */
   actions(
     organizationId: string,
     userRef: string,

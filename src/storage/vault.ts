@@ -1,4 +1,4 @@
-/** The binding of a sealed sample: opening it under any other binding fails. */
+/** The binding of a sealed sample, which cannot be opened under another binding. */
 export interface Binding {
   readonly accountId: string
   readonly memberId: string
@@ -6,7 +6,7 @@ export interface Binding {
   readonly generation: number
 }
 
-/** The place of a piece of an export's archive. Its key derives from the secret in the archive's row. */
+/** The position of a piece in an export's archive. The key of the piece derives from the secret in the archive's row. */
 export interface PiecePlace {
   readonly archiveId: string
   readonly secret: Uint8Array
@@ -20,7 +20,7 @@ export interface Vault {
   seal(organizationId: string, binding: Binding, plain: Uint8Array): Promise<Uint8Array>
   /** Throws if the bytes were altered or moved to another binding. */
   open(organizationId: string, binding: Binding, sealed: Uint8Array): Promise<Uint8Array>
-  /** The same for a piece of an archive, under a key derived from its secret and the organization's data key. */
+  /** Seals a piece of an archive under a key derived from its secret and the organization's data key. */
   sealPiece(organizationId: string, place: PiecePlace, plain: Uint8Array): Promise<Uint8Array>
   /** Throws if the bytes were altered or moved, or the secret is wrong. */
   openPiece(organizationId: string, place: PiecePlace, sealed: Uint8Array): Promise<Uint8Array>

@@ -4,15 +4,15 @@ export interface WrappedKey {
   readonly wrapped: Uint8Array
 }
 
-/** Number of organizations' data keys that each encryption key wraps, by its id. */
+/** Number of data keys that each encryption key wraps, by its id. */
 export type KeyCounts = ReadonlyMap<string, number>
 
 /** The wrapped data keys of all organizations. */
 export interface WrappedKeyStore {
-  /** Null for an unknown organization. */
+  /** The wrapped data key of an organization; null for an unknown one. */
   find(organizationId: string): Promise<Uint8Array | null>
   counts(): Promise<KeyCounts>
-  /** The next `limit` organizations whose data key another encryption key wraps, by id; `after` null begins. */
+  /** The next `limit` organizations after `after` (null for the first call), by id, whose data key another encryption key wraps. */
   wrappedByOthers(keyId: string, after: string | null, limit: number): Promise<WrappedKey[]>
   /**
    * Replaces `before` with `after`. `check` gets the stored bytes; if it throws, nothing changes. False if the stored key

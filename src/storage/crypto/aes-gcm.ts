@@ -20,7 +20,7 @@ export function encrypt(key: Uint8Array, bound: Uint8Array, plain: Uint8Array): 
   return Buffer.concat([Uint8Array.of(VERSION), nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()])
 }
 
-/** Null if the bytes are no ciphertext under this key and binding. */
+/** Decrypts bytes; null if they are no ciphertext under this key and binding. */
 export function decrypt(key: Uint8Array, bound: Uint8Array, sealed: Uint8Array): Uint8Array | null {
   if (sealed.length < HEAD_BYTES + TAG_BYTES || sealed[0] !== VERSION) return null
   const end = sealed.length - TAG_BYTES

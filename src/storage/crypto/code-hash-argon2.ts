@@ -6,38 +6,38 @@ import type { HashTask } from './code-hash-task.js'
 
 /** argon2id at the minimum of OWASP's Password Storage Cheat Sheet: 19 MiB, two passes, one lane. */
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
-/** A hash takes a core for about 23 ms: with two at once, the other cores serve typing. */
+/** A hash occupies a core for about 23 ms. With at most two concurrent hashes, the other cores serve typing. */
 const AT_ONCE_MAX = 2
-/** A core computes 40 hashes a second, so the last one waits 1.6 s; four times that during typing, half of it with two at once. */
+/** A core computes 40 hashes a second, so the last one waits 1.6 s: four times as long during typing, half as long with two cores. */
 const WAITING_MAX = 64
 /**
- * A hash moves 19 MiB through caches that typing shares, and a low priority does not prevent that. So while this process is
- * busy, the next hash waits this many times the duration of a hash that had a core. During 500 codes a second, the 99th percentile of
- * typing was then 1.2 to 1.7 times its value without codes, in four runs; without rests 1.6 to 1.8 times.
+ * A hash moves 19 MiB through caches that typing shares, which a low priority does not prevent. So while this process is busy,
+ * the next hash waits this many times the duration of a hash that had a core. During 500 codes a second, the 99th percentile of typing
+ * was 1.2 to 1.7 times its value without codes in four runs, and 1.6 to 1.8 times without rests.
  */
 const RESTS_MAX = 3
-/** Event loop utilization from which this process counts as busy; below, rests are shorter in proportion. */
+/** Event loop utilization from which this process counts as busy; below it, rests are proportionally shorter. */
 const BUSY = 3 / 8
 const RETRY_AFTER_S = 1
-/** A hash under `COST` that no code matches: salt and digest are zeros. */
+/** A hash under `COST` that no code matches, because salt and digest are zeros. */
 const NOBODYS = `$argon2id$v=19$m=${COST.memoryCost},t=${COST.timeCost},p=${COST.parallelism}$${'A'.repeat(22)}$${'A'.repeat(43)}`
 
 interface Needs {
-  /** 32 bytes of the organization; no database has them unencrypted. */
+  /** The organization's pepper, 32 bytes, which no database has unencrypted. */
   pepperOf(organizationId: string): Promise<Uint8Array>
   /** The compiled `code-hash-thread.ts`. */
   readonly threadFile: string
-  /** Concurrent hashes, at most two: fewer if this process is one of several on its machine, or has few cores. */
+  /** Number of concurrent hashes, at most two; one if several processes share the machine or cores are few. */
   readonly atOnce?: number
 }
 
-/** An idle thread ends after this, so a deployment without codes has none. */
+/** An idle thread ends after this, so a deployment without codes has no threads. */
 const IDLE_MS = 60_000
-/** Typing takes milliseconds, a code waits for its hash anyway: if both need a core, typing gets nine tenths (Linux). */
+/** Typing gets nine tenths of a core that both need (Linux), because it takes milliseconds and a code waits for its hash anyway. */
 const NICER = 10
 
 /**
- * argon2id over HMAC-SHA256 of the code and its owner under the organization's pepper: a stolen database alone does not
+ * argon2id over HMAC-SHA256 of the code and its owner under the organization's pepper, so that a stolen database alone does not
  * allow guessing the few possible codes. Runs on threads with a lower priority than all others of the process.
  */
 export function createCodeHash({
@@ -57,7 +57,7 @@ export function createCodeHash({
   // A thread that breaks while idle is replaced. Without a listener, the event would end the process.
   threads.on('error', () => {})
   const compute = (task: HashTask) => threads.run(task)
-  // As text: the package's verify reads bytes as UTF-8. The pepper is read before the queue, so that no place waits for it.
+  // The digest is text, because the package's verify reads bytes as UTF-8. The pepper is read before the queue, so that no slot waits for it.
   const peppered = async ({ organizationId, memberId }: CodeOwner, code: string) =>
     createHmac('sha256', await pepperOf(organizationId))
       .update(JSON.stringify([organizationId, memberId, code]))
@@ -87,8 +87,8 @@ function utilization(): () => number {
 }
 
 /**
- * Time, ms, for which a place stays empty after a hash that took `workedMs`. A rest is for the caches, so it does not grow with
- * the time that a hash waited for a core: the shortest hash so far counts.
+ * Time, ms, for which a slot stays empty after a hash that took `workedMs`. The shortest hash so far counts, because a rest is for
+ * the caches and must not grow with the time that a hash waited for a core.
  */
 export function restOf(busy: () => number): (workedMs: number) => number {
   let shortestMs = Number.POSITIVE_INFINITY
@@ -99,8 +99,8 @@ export function restOf(busy: () => number): (workedMs: number) => number {
 }
 
 /**
- * Runs at most `atOnce` tasks concurrently, further ones in order of arrival; refuses if `waiting` tasks wait. After a task,
- * its place stays empty for `restMs` of the task's duration.
+ * Runs at most `atOnce` tasks concurrently, and further ones in order of arrival. Refuses if `waiting` tasks wait. After a task,
+ * its slot stays empty for `restMs` of the task's duration.
  */
 export function limited(
   atOnce: number,
@@ -114,7 +114,7 @@ export function limited(
       if (queue.length >= waiting) {
         throw new Refusal('rate-limited', 'too many security codes at once: try again shortly', RETRY_AFTER_S)
       }
-      // A task that ends hands over its place, so `running` is unchanged.
+      // A task that ends hands over its slot, so `running` is unchanged.
       await new Promise<void>((resolve) => queue.push(resolve))
     } else running += 1
     const begun = performance.now()

@@ -2,6 +2,6 @@
 export interface HashTask {
   readonly text: string
   readonly cost: { readonly memoryCost: number; readonly timeCost: number; readonly parallelism: number }
-  /** Null: compute a new hash under `cost`. Else: compare the text with this hash, at the hash's own cost. */
+  /** A hash to compare the text with, at the hash's own cost; null computes a new hash under `cost`. */
   readonly kept: string | null
 }

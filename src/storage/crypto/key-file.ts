@@ -16,8 +16,8 @@ import { type EncryptionKey, encryptionKey, type KeyRing } from '../key-ring.js'
 
 /**
  * The keys of the embedded default in `encryption.key`, one per line in base64, the present one first. Makes the first key
- * if there is no file. Every wrap reads the file first, so that nothing is wrapped under a key that is not in it. Throws if
- * the file cannot be read or has other content.
+ * if there is no file. Every wrap reads the file first, so that no data key is wrapped under a key that is not in the file. Throws
+ * if the file cannot be read or has other content.
  */
 export function keyFile(folder: string): KeyRing {
   const file = join(folder, 'encryption.key')
@@ -64,7 +64,7 @@ function read(file: string): AtLeastOne {
 const textOf = (keys: readonly EncryptionKey[]) =>
   keys.map(({ bytes }) => `${Buffer.from(bytes).toString('base64')}\n`).join('')
 
-/** Atomic, and on disk when it returns. */
+/** Replaces the file atomically; the content is on disk when this returns. */
 function replace(file: string, keys: readonly EncryptionKey[]): void {
   const draft = `${file}.next`
   writeFileSync(draft, textOf(keys), { mode: 0o600, flush: true })
@@ -72,7 +72,7 @@ function replace(file: string, keys: readonly EncryptionKey[]): void {
   flushFolder(dirname(file))
 }
 
-/** One of several concurrent processes makes the key, and all use it: `link` does not replace an existing file. */
+/** One of several concurrent processes makes the key, and all use it, because `link` does not replace an existing file. */
 function makeFirst(file: string): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
   const draft = `${file}.${process.pid}`
@@ -86,7 +86,7 @@ function makeFirst(file: string): void {
   flushFolder(dirname(file))
 }
 
-/** A rename is on disk once its folder is. Windows cannot open folders, and does not need this. */
+/** A rename is on disk once its folder is flushed. Windows cannot open folders and does not need this. */
 function flushFolder(folder: string): void {
   if (process.platform === 'win32') return
   const opened = openSync(folder, 'r')

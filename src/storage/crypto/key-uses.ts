@@ -6,11 +6,11 @@ import { createKeyWrap } from './key-wrap-aes.js'
 export interface KeyUse {
   readonly id: string
   readonly organizations: number
-  /** `wrong`: a key of this id is held, but a data key does not open with it. */
+  /** `wrong`: the key is held, but a data key does not open with it. */
   readonly state: 'held' | 'missing' | 'wrong'
 }
 
-/** Opens every data key with the held keys; null: none is held. In the order in which the keys first occur. */
+/** Checks every data key with the held keys (null if none are held). Returns uses in the order in which their keys first occur. */
 export function keyUses(stored: readonly StoredKey[], keys: KeyRing | null): KeyUse[] {
   const opens = ({ organizationId, wrapped }: StoredKey): boolean => {
     try {

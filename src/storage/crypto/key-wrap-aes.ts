@@ -7,7 +7,7 @@ const DATA_KEY_BYTES = 32
 /** The generated column keystride.organization.key_id reads the same bytes. */
 const ID_BYTES = 8
 
-/** AES-256-GCM behind the 8 bytes of the wrapping key's id. */
+/** A wrapped key is the wrapping key's id (8 bytes), followed by the data key under AES-256-GCM. */
 export function createKeyWrap(ring: KeyRing): KeyWrap {
   function wrap(organizationId: string, dataKey: Uint8Array): Uint8Array {
     const { id, bytes } = ring.present()

@@ -1,6 +1,6 @@
 import { randomFillSync } from 'node:crypto'
 
-/** Returns `size` random bytes, owned by the caller, from a pool of `count`: single draws take some microseconds each. */
+/** Makes a function that returns `size` random bytes from a pool for `count` calls, because single draws take microseconds each. */
 export function randomPool(size: number, count = 256): () => Uint8Array {
   const pool = new Uint8Array(size * count)
   let used = pool.length

@@ -21,13 +21,13 @@ const KEY_BYTES = 32
 const CACHED_MAX = 10_000
 
 /**
- * AES-256-GCM under each organization's data key. Unwrapped data keys are cached: a rotation of the encryption key changes
+ * AES-256-GCM under each organization's data key. Unwrapped data keys are cached, because a rotation of the encryption key changes
  * the wrapping and never the data key. Rejects with a plain Error if bytes or a data key do not open.
  */
 export function createVault({ keyWrap, wrappedKeyOf }: VaultNeeds): Vault {
   const cache = new Map<string, Promise<Keys>>()
 
-  /** Reads the row again if its key is not held: a rotation may have ended between the reads of row and keys. */
+  /** Reads the row again if its key is not held, because a rotation may have ended between the reads of row and keys. */
   async function dataKeyOf(organizationId: string): Promise<Uint8Array> {
     let refused: Uint8Array | null = null
     for (;;) {
@@ -48,7 +48,7 @@ export function createVault({ keyWrap, wrappedKeyOf }: VaultNeeds): Vault {
     if (cached !== undefined) return cached
     const keys = dataKeyOf(organizationId).then(derived)
     cache.set(organizationId, keys)
-    // A failure is not cached: the database may have been unavailable.
+    // A failure is not cached, because the database may have been unavailable.
     keys.catch(() => cache.delete(organizationId))
     const [oldest] = cache.keys()
     if (cache.size > CACHED_MAX && oldest !== undefined) cache.delete(oldest)

@@ -17,15 +17,15 @@ interface Script {
 
 export interface Redis {
   /**
-   * Runs the script in one round trip (two if the server does not know it yet). All keys must share a hash tag. If `keys` are
+   * Runs the script in one round trip, or in two if the server does not know it yet. All keys must share a hash tag. If `keys` are
    * on two nodes because their slot is being moved, runs with `fewer` instead, if given.
    */
   run(script: Script, keys: readonly string[], args: readonly string[], fewer?: readonly string[]): Promise<unknown>
   /** Calls `work` for every master, one after the other; `run` runs a script without keys there. */
   onEveryMaster(work: (run: RunThere) => Promise<void>): Promise<void>
   /**
-   * Rejects if the server is unreachable, or takes no writes: full, read-only, or unable to save. Returns the clock of each
-   * master, epoch ms.
+   * Rejects if the server is unreachable, or takes no writes because it is full, read-only, or unable to save. Returns the clock
+   * of each master, epoch ms.
    */
   ping(): Promise<readonly number[]>
   close(): Promise<void>
@@ -36,12 +36,12 @@ interface RedisOptions {
   readonly url: string
   readonly log?: (line: string) => void
   readonly observer?: StoreObserver | null
-  /** STORE_PATIENCE. */
+  /** STORE_PATIENCE, by which the limit of a command is multiplied. */
   readonly patience?: number
 }
 
 const BEAT_MS = 25
-/** A round trip takes well under 1 ms: a server that takes this long counts as lost, and the call is refused. */
+/** A round trip takes well under 1 ms, so a server that takes this long counts as lost, and the call is refused. */
 const PATIENCE_MS = 150
 /** The first connection may have to wait for a server that starts at the same time. */
 const FIRST_CONNECT_MS = 5000
@@ -50,8 +50,8 @@ export const script = (source: string): Script => ({ source, sha1: createHash('s
 
 /**
  * Connects, and from then on reconnects by itself; while disconnected, every call rejects with `Refusal('degraded')` at
- * once. Rejects with an error for the operator if the server cannot be reached within 5 s, is older than 7, or may evict
- * keys: an evicted session would restore its used attempts.
+ * once. Rejects with an error for the operator if the server cannot be reached within 5 s, is older than 7, or may evict keys,
+ * because an evicted session would restore its used attempts.
  */
 export async function connectRedis({
   url,
@@ -111,12 +111,12 @@ export async function connectRedis({
   }
 }
 
-/** Writes nothing. But a script without the flag `no-writes` is refused by a server that refuses writes (Redis 7, EVAL). */
+/** Writes nothing, but a server that refuses writes refuses a script without the flag `no-writes` (Redis 7, EVAL). */
 export const PROBE = `#!lua
 local time = redis.call('time')
 return time[1] * 1000 + math.floor(time[2] / 1000)`
 
-/** One node or a cluster, not connected yet. */
+/** A client of one node or of a cluster, not connected yet. */
 export function makeClient(url: string, onError: (error: Error) => void): Client {
   const { urls, cluster } = parseUrl(url)
   if (cluster) return clusterClient(urls, NODE, onError)
@@ -156,7 +156,7 @@ export function whyUnfit(info: string): string | null {
   return `this Redis evicts keys when full (maxmemory-policy ${policy}), which would forget used-up attempts: set maxmemory-policy noeviction`
 }
 
-/** Error replies that mean "not now"; any other is a bug. Keys that are not local are being moved (session.ts). */
+/** Transient error replies; any other reply is a bug. Keys that are not local are being moved (session.ts). */
 const TRANSIENT =
   /^(LOADING|BUSY|OOM|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|MOVED|ASK|NOREPLICAS|MISCONF|UNBLOCKED)|access a non local key/
 
@@ -190,7 +190,7 @@ function startLimit(patience: number) {
   }
 }
 
-/** Rejects if the work takes longer. */
+/** Rejects if the work takes longer than `patienceMs`. */
 export async function within<T>(patienceMs: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {

@@ -1,7 +1,7 @@
 import { createClient, createCluster, type RedisClusterOptions } from '@redis/client'
 import type { Client, NodeOptions } from './connection.js'
 
-/** Delay after a broken connection, and interval from then on, until the cluster is asked for its masters. */
+/** After a broken connection, the cluster is asked for its masters at this interval. */
 const ASK_AGAIN_MS = 500
 
 /**
@@ -27,7 +27,7 @@ export function clusterClient(urls: readonly string[], node: NodeOptions, onErro
   client.on('node-error', onError)
   const masters = () => Promise.all(client.masters.map((master) => client.nodeClient(master)))
 
-  /** INFO of a node that serves no commands yet. Null if it is unreachable. */
+  /** INFO of a replica, which serves no commands yet; null if it is unreachable. */
   async function infoOf(host: string, port: number): Promise<string | null> {
     const replica = createClient({ ...defaults, socket: { ...defaults.socket, host, port, reconnectStrategy: false } })
     replica.on('error', () => {})

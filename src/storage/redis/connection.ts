@@ -1,16 +1,16 @@
 const CONNECT_TIMEOUT_MS = 2000
 const RECONNECT_MS = 100
-/** A silent server is detected by a ping, and its connection closed, within this. */
+/** A ping detects a silent server within this time, and its connection is closed. */
 const SILENCE_MS = 2000
-/** Commands that wait for a reply: about 150 ms at 60,000 a second. More are refused at once. */
+/** Maximum number of commands that wait for a reply, about 150 ms of them at 60,000 a second. More are refused at once. */
 const QUEUE_MAX = 10_000
 
 export type RunThere = (source: string, args: readonly string[]) => Promise<unknown>
 
-/** The common interface of one node and a cluster, as this service needs it. */
+/** The interface that one node and a cluster have in common. */
 export interface Client {
   connect(): Promise<unknown>
-  /** INFO of every node that keeps sessions, or may after a fail-over. */
+  /** INFO of every node that keeps sessions, or may keep them after a fail-over. */
   infos(): Promise<string[]>
   evalSha(sha1: string, keys: readonly string[], args: readonly string[]): Promise<unknown>
   eval(source: string, keys: readonly string[], args: readonly string[]): Promise<unknown>

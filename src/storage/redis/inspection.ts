@@ -8,7 +8,7 @@ export async function inspectRedis(url: string): Promise<SessionStoreInspection>
   const { cluster } = parseUrl(url)
   let last = ''
   let fail: (error: Error) => void = () => {}
-  // The library retries for ever. One node that refuses has answered the question; of a cluster another one may answer.
+  // The library retries for ever. A refusal of a single node is final; in a cluster another node may answer.
   const refused = new Promise<never>((_, reject) => {
     fail = reject
   })

@@ -1,7 +1,7 @@
 import type { RateAccounts } from '../rate-account.js'
 import { type Redis, script } from './client.js'
 
-/** Accounts of keys in Redis, by its clock; an account in the past expires. One script, one round trip. */
+/** Accounts of keys in Redis, by its clock. An account in the past expires. A call is one script and one round trip. */
 export const redisRateAccounts = (redis: Redis): RateAccounts => ({
   async spend(organizationId, keyId, spentMs) {
     const ahead = await redis.run(SPEND, [`ks:{${organizationId}:${keyId}}:rate`], [String(spentMs)])

@@ -3,10 +3,11 @@ import type { Session, SessionStore, SessionWords } from '../session.js'
 import { type Redis, script } from './client.js'
 
 /**
- * Sessions in Redis. A session is a hash (`m` member, `b` and `c` attempts used, `f` typing has failed,
- * `p` pending action reported, `v` the member's row version, `w` words issued and `x` number of them used up) that expires by itself. Per account, a sorted set indexes the
- * sessions, and a number counts recent reservations; per member, a key names the implicit session. All keys of a user have
- * one hash tag, so that a script works on one node of a cluster. Every method is one script: one round trip, and atomic.
+ * Sessions in Redis. A session is a hash that expires by itself. Its fields are `m` (member), `b` and `c` (attempts used), `f` (typing
+ * has failed), `p` (pending action reported), `v` (the member's row version), `w` (words issued) and `x` (number of words used up). Per
+ * account, a sorted set indexes the sessions, and a number counts recent reservations. Per member, a key names the implicit session.
+ * All keys of a user have one hash tag, so that a script works on one node of a cluster. Every method is one script, which is atomic
+ * and takes one round trip.
  */
 export function redisSessions(redis: Redis): SessionStore {
   return {
@@ -81,7 +82,7 @@ export function redisSessions(redis: Redis): SessionStore {
   }
 }
 
-/** Deletes the sessions and rate accounts of an organization, or of all: scans all keys, a thousand at a time. */
+/** Deletes the sessions and rate accounts of an organization, or of all. Scans all keys, a thousand at a time. */
 export const endEverySession = (redis: Redis, organizationId = ''): Promise<void> =>
   redis.onEveryMaster(async (run) => {
     let cursor = '0'
@@ -89,7 +90,7 @@ export const endEverySession = (redis: Redis, organizationId = ''): Promise<void
     while (cursor !== '0')
   })
 
-/** The hash tag: only the text in braces decides a key's slot. A userRef contains no brace. */
+/** The prefix with the hash tag. Only the text in braces decides a key's slot. A userRef contains no brace. */
 const tag = (organizationId: string, userRef: string) => `ks:{${organizationId}:${userRef}}:`
 export const sessionKey = (organizationId: string, userRef: string, sha256: string) =>
   `${tag(organizationId, userRef)}session:${sha256}`
@@ -119,7 +120,7 @@ function toSession(userRef: string, [member, biometric, code, failed, reported, 
   }
 }
 
-// A session without `m` does not exist: no script below may recreate an expired one.
+// A session without `m` does not exist, so no script below may recreate an expired one.
 
 /** Lua: creates a session and adds it to the index. */
 const MINTING = `
@@ -200,9 +201,9 @@ const MARK = script(`
   if redis.call('exists', KEYS[1]) == 1 then redis.call('hset', KEYS[1], ARGV[1], ARGV[2]) end
   return 1`)
 
-// Scripts that get a prefix of keys use keys outside of KEYS. Their common hash tag allows it: they are in the slot of the
-// index. While that slot moves to another node of a cluster, some keys may not have arrived: a session that is in the index
-// but not on this node still exists, and must not count as ended.
+// Scripts that get a prefix of keys use keys outside of KEYS. The common hash tag allows it, because all keys are in the slot of the
+// index. While that slot moves to another node of a cluster, some keys may not have arrived. A session that is in the index but not
+// on this node still exists, and must not count as ended.
 
 /** Lua: ends a session, and deletes its member's implicit key if it names this session. */
 const ENDING = `
@@ -227,7 +228,7 @@ const END = script(`${ENDING}
 const END_ALL = script(`${ENDING}
   local index = redis.call('zrange', KEYS[1], 0, -1)
   local members = {}
-  -- All are checked before one ends: a refused call has ended none.
+  -- All sessions are checked before one ends, so that a refused call has ended none.
   for _, sha256 in ipairs(index) do
     local member = redis.call('hget', ARGV[1] .. sha256, 'm')
     if not member and away(KEYS[1], sha256) then return AWAY end

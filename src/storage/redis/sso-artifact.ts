@@ -2,9 +2,9 @@ import type { NewSsoArtifact, SsoArtifact, SsoArtifactStore } from '../sso-artif
 import { type Redis, script } from './client.js'
 
 /**
- * Artifacts of single sign-on in Redis. An artifact is a hash (`s` sealed, in base64, `c` set once it is used) that expires by itself;
- * sorted sets list those of a uid, a grant and a person by expiry, without the expired ones. All keys of an organization have one
- * hash tag.
+ * Artifacts of single sign-on in Redis. An artifact is a hash that expires by itself, with the fields `s` (sealed, in base64) and `c`
+ * (set once it is used). Sorted sets list the live artifacts of a uid, a grant and a person by expiry. All keys of an organization
+ * have one hash tag.
  */
 export const redisSsoArtifacts = (redis: Redis): SsoArtifactStore => ({
   async put(organizationId, artifact) {
@@ -29,7 +29,7 @@ export const redisSsoArtifacts = (redis: Redis): SsoArtifactStore => ({
   },
 })
 
-/** The reply of a script: key, sealed bytes, mark. */
+/** The artifact in a script's reply: key, sealed bytes, and the mark of a used one. */
 function artifactOf(reply: unknown): SsoArtifact | null {
   if (reply === null) return null
   const [key, sealed, mark] = reply as [string, string, string | null]
