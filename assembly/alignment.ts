@@ -1,7 +1,7 @@
 /**
- * Aligns two patterns: each press with the press of the same key after the same key that is nearest in position. With equal
- * texts this aligns the whole text, otherwise the shared pairs. The distances need no population: they are compared with the
- * distances of the references from one another (reference-baseline.ts).
+ * Aligns two patterns: each press with the press of the same key pair that is nearest in position. With equal texts this aligns
+ * the whole text, otherwise the shared pairs. The distances are compared with the distances of the references from one another
+ * (reference-baseline.ts), so they need no population.
  */
 import { COMPARED_MAX, FIRST_AT, IDS, IDS_MAX, MATCHES, NEXT_AT, PAIR_IDS, countOf, firstKeyOf, keyAt, lanesAt, lanesOf } from './layout'
 import { above, clampLanes, scaled } from './lanes'
@@ -51,7 +51,7 @@ export function linkReferences(references: i32): void {
   }
 }
 
-/** Gives the probe's pairs the numbers of the references' pairs, 0 if no reference has the pair. */
+/** Gives the probe's pairs the numbers of the references' pairs; 0 if no reference has the pair. */
 export function linkProbe(references: i32): void {
   for (let slot = 1; slot <= references; slot++) {
     for (let i = 0; i < countOf(slot); i++) store<u16>(codeOf(slot, i), load<u16>(idAt(slot, i)))

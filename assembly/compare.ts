@@ -1,7 +1,7 @@
 /**
- * The probe against the template as the input of the fusion: the conditions; its STATS; the same relative to the references'
- * baseline; the template's means; the differences of the summaries in within-person deviations, their distance outside the
- * references' range, and how typical the probe and how regular the user is.
+ * Writes the comparison of the probe with the template, the input of the fusion: the conditions; STATS; STATS relative to the
+ * references' baseline; the template's means; the differences of the summaries in within-person deviations, their distance
+ * outside the references' range, the probe's distance from the population, and the spread of the references.
  */
 import { FEATURES, FEATURES_MAX, SUMMARY_SIZE, countOf, f32At, setF32 } from './layout'
 import { SHARED, linkProbe, linkReferences } from './alignment'
@@ -63,7 +63,7 @@ export function compare(references: i32): i32 {
   return at
 }
 
-/** Numbers at the start of FEATURES that shift an impostor's score. */
+/** Count of numbers at the start of FEATURES that shift an impostor's score. */
 export const CONDITIONS: i32 = 12
 
 /**

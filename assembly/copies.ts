@@ -4,14 +4,14 @@
  *
  * | byte | holds                                                                                              |
  * |------|----------------------------------------------------------------------------------------------------|
- * | 0    | f64 correlation: of the departures with those of the most similar pattern, in standard deviations    |
- * | 8    | f64 sources: log likelihood ratio of a probe that takes its presses from the patterns               |
- * | 16   | f64 positions: excess of the best pattern, keys not compared, nats                                  |
- * | 24   | i32 x 3 the pattern of each, from 0; -1 if none is known                                            |
- * | 36   | i32 lane of the second with the most evidence                                                       |
+ * | 0    | f64 correlation of the departures with those of the most similar pattern, in standard deviations     |
+ * | 8    | f64 log likelihood ratio of a probe that takes its presses from the patterns (sources)              |
+ * | 16   | f64 excess of the best pattern where keys are not compared, nats (positions)                        |
+ * | 24   | i32 x 3 pattern of each of the three numbers, from 0; -1 without known patterns                     |
+ * | 36   | i32 lane of the second number with the most evidence                                                |
  *
- * Typing of another occasion does not correlate with that of the probe; its original does. Fisher's
- * transform of a correlation of n - 3 degrees of freedom is near a standard normal number (Fisher, 1915).
+ * Departures of the probe correlate with those of its original, and not with those of another pattern. Fisher's transform of a
+ * correlation, times the root of n - 3, is near a standard normal number (Fisher, 1915).
  */
 import { COPIED, PROBE_SKETCH, RUN_ENDS } from './layout'
 import { FULL_LENGTH, Match, departureAt, firstMatch, informative, matchAt, patterns, readPatterns, zero } from './departures'
@@ -19,7 +19,7 @@ import { bestPosition, comparePositions } from './positions'
 import { pressesAt } from './sketch'
 import { bestLane, bestSource, explainBySources } from './sources'
 
-/** A pattern with fewer presses in common is not correlated. */
+/** Least presses in common with the probe that a correlation needs. */
 const PRESSES_MIN: i32 = 8
 const CORRELATION_MAX: f64 = 0.995
 
@@ -41,8 +41,8 @@ let ofHolds: f64 = 0
 let ofIntervals: f64 = 0
 
 /**
- * The largest transform over the patterns: of holds, of intervals, or of both. The mean over the patterns is
- * subtracted: it is of habits that they share.
+ * The largest transform over the patterns: of holds, of intervals, or of both. The mean over the other patterns is subtracted,
+ * because it comes from habits that the patterns share.
  */
 function mostCorrelated(): f64 {
   let most: f64 = 0, hold: f64 = 0, interval: f64 = 0, both: f64 = 0

@@ -1,11 +1,11 @@
 /**
- * How each press of the probe and of the known patterns departs from what the member usually does. A hold and the interval
- * before it are expressed in standard deviations of the population for that key or key pair, less the
- * member's mean of the key, less the member's mean of the key pair, less the pattern's own tempo. Each mean is shrunk as if `PRIOR` more presses had
- * none. The means are of confirmed patterns, because an attacker may send patterns that move them.
+ * How each press of the probe and of the known patterns departs from the member's habits. A hold and the interval before it are
+ * expressed in standard deviations of the population for that key or key pair, less the member's mean of the key, less the
+ * member's mean of the key pair, less the pattern's own tempo. Each mean is shrunk as if `PRIOR` more presses had a time of 0.
+ * Only confirmed patterns count for the means, because an attacker may send patterns that move them.
  *
- * The rest of two sincere patterns is independent: a person repeats habits and not accidents. The rest of a copy goes with the
- * original, whatever moved, scaled or blurred it.
+ * The departures of two sincere patterns are independent: a person repeats habits and not accidents. The departures of a copy
+ * correlate with those of the original, even if the copy was moved, scaled or blurred.
  *
  * A match is a press of a known pattern that has the key pair of a press of the probe, in 48 bytes of COPY_MATCHES: f32 x 4
  * probability by lane (`sources.ts`), f32 hold and f32 interval (departures in standard deviations), u32 1 + the match of both
@@ -19,13 +19,13 @@ import {
 import { holdContext, pairContextOf } from './model'
 import { LINEAR_MS, STEP, UNKNOWN_KEY, holdsAt, isConfirmed, isRepeated, pressesAt, sizeAt, sketchKey } from './sketch'
 
-/** Presses with which a mean of the member is shrunk. */
+/** Count of presses by which a mean of the member is shrunk. */
 const PRIOR: f32 = 3
-/** Bound of a departure in standard deviations: a pause must not decide alone. */
+/** Bound of a departure in standard deviations, so that one pause does not decide. */
 const CLIP: f32 = 1.8
 /** Bound of a time in population standard deviations where the tempo is taken. */
 const TEMPO_CLIP: f32 = 3
-/** Variance below which departures are rounding: added to the measured one. */
+/** Variance of rounding, added to the measured variance. */
 const LEAST_VARIANCE: f32 = 0.02
 /** Mean of the square root of a standard normal number's size. */
 const MEAN_ROOT: f32 = 0.822
@@ -38,13 +38,13 @@ const MATCH_BYTES: usize = 48
 /** Mean fourth power of clipped normal numbers, in squares of their mean square. */
 const NORMAL_KURTOSIS: f32 = 2.2
 /**
- * Share of the probe's holds and of its intervals that tell something, lanes 0 and 1. If most of them are the same, as from a keyboard
- * on a screen, the few others decide alone and are no more than their number.
+ * Share of the probe's holds (lane 0) and of its intervals (lane 1) that are evidence. If most of them are equal, as from a keyboard
+ * on a screen, only the few others are evidence, and the evidence is scaled to their number.
  */
 export let informative: v128 = f32x4.splat(1)
 /**
- * Presses from which evidence no longer grows: departures within a pattern depend on one another, so that of a longer one is scaled to
- * this length. The evidence of sincere patterns of 120 presses was twice that of 50.
+ * The evidence of a longer pattern is scaled to this number of presses, because departures within a pattern depend on one another.
+ * Without it the evidence of sincere patterns of 120 presses was twice that of 50 presses.
  */
 export const FULL_LENGTH: i32 = 50
 
@@ -70,7 +70,7 @@ export function matchAt(match: i32): usize {
   return COPY_MATCHES + <usize>match * MATCH_BYTES
 }
 
-/** First match of a known pattern; that of the pattern after the last is the number of matches. */
+/** First match of a known pattern. For the pattern after the last it is the number of matches. */
 // @ts-ignore: decorator
 @inline
 export function firstMatch(pattern: i32): i32 {
@@ -110,7 +110,7 @@ export function zero(at: usize, bytes: usize): void {
   for (const end = at + bytes; at < end; at += 16) v128.store(at, i32x4.splat(0))
 }
 
-/** The bounds are those of a sample's features. */
+/** Fills the logarithms of a hold and of an interval for each step, clamped to the bounds of features.ts. */
 function fillStepLogs(): void {
   for (let step = 0; step < 256; step++) {
     const ms = LINEAR_MS * (Math.exp(STEP * <f64>step) - 1)
@@ -119,7 +119,7 @@ function fillStepLogs(): void {
   }
 }
 
-/** Stores the probe's hold and interval of each press but the first, less their means. */
+/** Stores hold and interval of each press of the probe except the first, less their means. */
 function readProbe(): void {
   const n = pressesAt(PROBE_SKETCH)
   let sums = f32x4.splat(0)
@@ -145,7 +145,7 @@ function timesOf(sketch: usize, press: i32): v128 {
   return f32x4.max(f32x4.splat(-4), f32x4.min(f32x4.splat(4), f32x4.mul(f32x4.sub(logs, means), inverses)))
 }
 
-/** Links the probe's presses by key pair, the last one first, without repeated and unknown keys. */
+/** Links the probe's presses by key pair, the last press first, without repeated and unknown keys. */
 function linkProbe(): void {
   const n = pressesAt(PROBE_SKETCH)
   for (let i = 1; i < n; i++) {
@@ -181,7 +181,7 @@ function shrink(means: usize): void {
   }
 }
 
-/** Lists the matches of a pattern from `first` on, with the runs that they form. Returns the number after the last. */
+/** Lists the matches of a pattern from number `first` on, with the runs that they form. Returns the number after the last. */
 function listMatches(pattern: i32, sketch: usize, first: i32): i32 {
   zero(RUN_ENDS, 512)
   let match = first
@@ -226,14 +226,14 @@ function addPairs(matches: i32): void {
   shrink(PAIR_MEANS)
 }
 
-/** The press of the probe that stands for the key pair of a press. */
+/** The press of the probe that represents the key pair of a press. */
 // @ts-ignore: decorator
 @inline
 function pairOf(probePress: i32): i32 {
   return <i32>load<u16>(pairHead(PROBE_SKETCH, probePress))
 }
 
-/** Times of a match less the mean of the key, which is that of the press of the probe. */
+/** Times of a match less the mean of its key. */
 // @ts-ignore: decorator
 @inline
 function lessKey(match: usize): v128 {

@@ -1,5 +1,5 @@
 /**
- * The contribution of each press of the probe, for people to read. EXPLAINED holds four rows of four lanes (kinds of time) a press:
+ * The contribution of each press of the probe, for people to read. EXPLAINED holds four rows of four lanes (kinds of time) for each press:
  *
  * | row | holds                                                                                                  |
  * |-----|--------------------------------------------------------------------------------------------------------|

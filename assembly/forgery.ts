@@ -1,16 +1,16 @@
 /**
  * Signs that the probe was assembled from the references: each press is compared with the references' presses of the same key
- * after the same key. Times taken from stored patterns of the victim are nearer to them than the victim's own later times, and
- * the dependence of one time on the next is lost between pieces of different patterns. The references define what is near: each
- * is compared with the others in the same way, so a regular typist, repeated text or a coarse timer does not count as forgery.
- * One file, because all steps write to the same sums.
+ * pair. Times taken from stored patterns of the victim are nearer to them than the victim's own later times, and the dependence
+ * of one time on the next is lost between pieces of different patterns. Each reference is compared with the others in the same
+ * way, which defines what is near, so a regular typist, repeated text or a coarse timer does not count as forgery.
+ * All steps are in one file, because they write to the same sums.
  */
 import {
   CHAIN_HEADS, CHAIN_NEXT, COMPARED_MAX, HABITS, HABITS_STRIDE, KEY_HEADS, KEY_NEXT, RAW, SCRATCH, Z, countOf, eventsOf, f32At, firstKeyOf, keyAt, lanesAt, row, setF32,
 } from './layout'
 import { JointMoments } from './joint-moments'
 
-/** Values that `habits` writes for one slot. "Matches" are the presses of other slots with the same key pair, or the same key. */
+/** Values that `habits` writes for one slot. Matches are the presses of other slots with the same key pair, or the same key. */
 export const enum Habit {
   /** Presses whose pair another slot has. */
   shared = 0,
@@ -47,7 +47,7 @@ const CHAIN_MAX: f32 = 16
 const KEY_CHAIN_MAX: f32 = 8
 /** Difference in standard deviations below which two times are the same: less than a millisecond for usual holds and flights. */
 const SAME: f32 = 0.004
-/** The same as a difference of logarithms: 1 ms in 500. */
+/** The same bound as a difference of logarithms: 1 ms in 500. */
 const SAME_LOG: f32 = 0.002
 /** Keeps logarithms finite and quotients bounded: about 2 ms. */
 const FLOOR: f32 = 0.03
@@ -134,15 +134,15 @@ export function habitAboveOwn(slot: i32, which: i32, references: i32): f32 {
 }
 
 /**
- * How presses follow the means of their matches. A person's time regresses from such a mean, which holds the noise of a few
- * times, towards what is usual: its difference from the mean of the pair is correlated with that mean, and with the distance from
- * it to the mean of the key. A time that was made from the mean follows its noise, and both correlations are 0.
+ * How presses follow the means of their matches. Such a mean has the noise of a few times, and a person's own time regresses from
+ * the mean towards the usual time: the difference of the time from the mean of the pair is correlated with that mean, and with the
+ * distance from that mean to the mean of the key. A time that was made from the mean follows its noise, and both correlations are 0.
  */
 const holdTie = new JointMoments()
 const flightTie = new JointMoments()
 const holdReturn = new JointMoments()
 const flightReturn = new JointMoments()
-/** The same for presses whose pair is new, with the means by key. */
+/** The moments of presses whose pair is new, with the means by key. */
 const keyHoldTie = new JointMoments()
 const keyFlightTie = new JointMoments()
 /** Distance from the mean, with the population's expectation: people vary more where they are slow. */

@@ -106,7 +106,7 @@ export function examineProbe(references: i32): i32 {
   return examine(0, references)
 }
 
-/** With fewer than two references there is no baseline; a separate tree ensemble over signs within the pattern is used. */
+/** Sum of the liveness trees. With fewer than two references there is no baseline, and a separate ensemble uses signs within the pattern. */
 function livenessOf(slot: i32, references: i32): f64 {
   examine(slot, references)
   if (references < 2) return calibrated(Calibration.loneIntercept) + sumLoneLiveness()
@@ -114,9 +114,9 @@ function livenessOf(slot: i32, references: i32): f64 {
 }
 
 /**
- * Bot likelihood, with an allowance for people who type unlike the population of the fit: as much as the most unusual of their
- * references needs when it is measured against the others. The allowance is computed only where it can change the verdict, so
- * a likelihood below 0.5 is only a rank.
+ * Bot likelihood, with an allowance for people who type unlike the population of the fit. The allowance is as much as the most
+ * unusual of their references needs when it is measured against the others. It is computed only where it can change the verdict,
+ * so a likelihood below 0.5 is only a rank.
  */
 function machineLikelihood(liveness: f64, references: i32): f64 {
   if (references < 2) return logistic(liveness)
@@ -147,7 +147,7 @@ export function examineKnown(slot: i32): i32 {
   return judged < 2 ? 0 : examineSynthesis(slot, examine(slot, judged))
 }
 
-/** Likelihood, 0 to 1, that slot 0 of the last score was drawn from what a forger knows of the patterns of the last `copies`. */
+/** Likelihood, 0 to 1, that slot 0 of the last score was drawn from a forger's knowledge of the patterns of the last `copies`. */
 export function synthesized(): f64 {
   if (synthesisTrees == 0) return 0
   const logit = synthesisOf(0)
@@ -158,7 +158,7 @@ export function synthesized(): f64 {
   return logistic(logit - max<f64>(0, min(most, own + most)))
 }
 
-/** -Infinity if there is too little to compare with. */
+/** Logit of a slot's synthesis likelihood; -Infinity if there are too few patterns or references. */
 function synthesisOf(slot: i32): f64 {
   if (examineKnown(slot) == 0) return -Infinity
   return synthesisCurveAt(SynthesisCurve.base) + sumSynthesis() + synthesisCurveAt(SynthesisCurve.intercept)

@@ -20,7 +20,7 @@ export class JointMoments {
     this.xy += weight * x * y
   }
 
-  /** 0 if a variance is 0. */
+  /** Correlation of x and y; 0 if a variance is 0. */
   correlation(): f32 {
     if (this.weights == 0) return 0
     const norm = (this.xx - this.x * this.x / this.weights) * (this.yy - this.y * this.y / this.weights)

@@ -5,7 +5,7 @@
 import { KEYS_OF_KEY_CODES, KNOWN_CODES, OTHER_CODES } from './layout'
 import { textAt, textBytes, textEscapes, upToEight } from './json'
 
-/** Above all codes that browsers send; a key that is identified only by a higher code is declined. */
+/** Above all key codes that browsers send. A key that is identified only by a higher code is declined. */
 const KEY_CODES_MAX: i32 = 1024
 const KEY_CODES_KNOWN: i32 = 256
 /** Identity of a key without any code: `c` is empty and `kc` absent. */
@@ -58,18 +58,18 @@ export function keyOfKeyCode(keyCode: f64): u8 {
   return keyCode >= 0 && keyCode < <f64>KEY_CODES_KNOWN ? load<u8>(KEYS_OF_KEY_CODES + <usize>keyCode) : 0
 }
 
-/** Identity of a key without `c`; NaN if `kc` is absent, too. */
+/** Identity of a key without `c`. `keyCode` is NaN if `kc` is absent, too. */
 export function identityOfKeyCode(keyCode: f64): i32 {
   if (isNaN(keyCode)) return NAMELESS
   return keyCode >= 0 && keyCode < <f64>KEY_CODES_MAX ? <i32>keyCode : NO_IDENTITY
 }
 
-/** False for masked keys and keys of a phone's keyboard: they share an identity, so their keydowns and keyups pair in order. */
+/** False for masked keys and keys of a phone's keyboard, which share an identity. Their keydowns and keyups pair in order. */
 export function isOneKey(identity: i32): bool {
   return identity != 0 && identity != 229
 }
 
-/** Reads the last string as a `c`; identity NO_IDENTITY if it is empty. False if it is declined. */
+/** Reads the last string as a `c`. The identity is NO_IDENTITY if the string is empty. False if it is declined. */
 export function readCode(): bool {
   codeIdentity = NO_IDENTITY
   codeKey = 0

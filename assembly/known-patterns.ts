@@ -1,7 +1,7 @@
 /**
  * The confirmed patterns that a pattern is compared with in `synthesis.ts`: their times, the sums and means of each key and key
- * pair, and what is left of the times over these means. Times are population standard deviations of the key or key pair, less the
- * pattern's own tempo. Vectors hold a hold and an interval in lanes 0 and 1.
+ * pair, and the rests, which are the times less these means. Times are in population standard deviations of the key or key pair,
+ * less the pattern's own tempo. Vectors hold a hold in lane 0 and an interval in lane 1.
  */
 import { zero } from './departures'
 import {
@@ -10,11 +10,11 @@ import {
 import { holdContext, pairContextOf } from './model'
 import { holdsAt, isConfirmed, pressesAt, sizeAt, sketchKey } from './sketch'
 
-/** Bound of a time where the tempo is taken, of a departure, and of a departure in its own standard deviations. */
+/** Bounds: of a time where the tempo is taken, of a rest, and of a rest in its own standard deviations. */
 export const TEMPO_CLIP: f32 = 3
 export const CLIP: f32 = 2
 export const CLIP_SCALED: f32 = 2.2
-/** Presses with which the mean of a key and of a key pair are shrunk, as in people's times. */
+/** Counts of presses by which the means of a key and of a key pair are shrunk, as in people's times. */
 const KEY_PRIOR: f32 = 3
 export const PAIR_PRIOR: f32 = 4
 /** Added to a variance. */
@@ -28,7 +28,7 @@ export const PAIR_MEANS_AT: usize = 65536
 export let patterns: i32 = 0
 /** Key pairs of the patterns summed last: numbers 1 to `pairs`. */
 export let pairs: i32 = 0
-/** Mean root of what is left of the known patterns' times. */
+/** Mean square root of the rests of the known patterns. */
 export let knownRoot: v128 = f32x4.splat(0)
 
 /** Keeps the addresses of the latest confirmed patterns in the first `bytes` bytes of KNOWN_SKETCHES. Returns their number. */
@@ -81,7 +81,7 @@ export function clipped(values: v128, bound: f32): v128 {
   return f32x4.max(f32x4.splat(-bound), f32x4.min(f32x4.splat(bound), values))
 }
 
-/** The listed pattern whose sketch is that of a slot; -1 if none is. */
+/** The listed pattern whose sketch is that of a slot; -1 if there is none. */
 export function patternOf(slot: i32): i32 {
   for (let pattern = 0; pattern < patterns; pattern++) if (isOfSlot(sketchOf(pattern), slot)) return pattern
   return -1
@@ -98,7 +98,7 @@ function isOfSlot(sketch: usize, slot: i32): bool {
   return true
 }
 
-/** Reads the times of all listed patterns but `without`, less their tempo, and sums them by key and by key pair. */
+/** Reads the times of all listed patterns except `without`, less their tempo, and sums them by key and by key pair. */
 export function sumPatterns(without: i32): void {
   zero(KEY_SUMS, 2048)
   pairs = 0
@@ -128,7 +128,7 @@ export function sumPatterns(without: i32): void {
   for (let id = 1; id <= pairs; id++) v128.store64_lane(sumsOfPair(id) + PAIR_MEANS_AT, meanOf(v128.load(sumsOfPair(id))), 0)
 }
 
-/** The mean that people's times of a key pair have, from its sums. */
+/** The mean of a key pair, from its sums, shrunk as people's times are. */
 // @ts-ignore: decorator
 @inline
 function meanOf(sums: v128): v128 {
@@ -163,7 +163,7 @@ function readTimes(pattern: i32, sketch: usize, n: i32): v128 {
   return f32x4.div(sum, f32x4.splat(<f32>max(n - 1, 1)))
 }
 
-/** Leaves of the known times what is over the means, in its own standard deviations. */
+/** Replaces the known times by their rests, in standard deviations of the rests. */
 export function departPatterns(without: i32): void {
   let roots = f32x4.splat(0), squares = f32x4.splat(0)
   let presses: f32 = 0
@@ -186,7 +186,7 @@ export function departPatterns(without: i32): void {
   for (let pattern = 0; pattern < patterns; pattern++) if (pattern != without) scale(pattern, i32x4.shuffle(deviation, deviation, 0, 1, 0, 1))
 }
 
-/** Divides what is left of a pattern, two presses at a time. */
+/** Divides the rests of a pattern by their deviations, two presses at a time. */
 // @ts-ignore: decorator
 @inline
 function scale(pattern: i32, deviations: v128): void {

@@ -6,7 +6,7 @@
  * |----------|--------------------------------|-------------|-----------------------------------------------------------|
  * | MODEL    | 2 MiB                          | host, model | the model file, verbatim (table in `model.ts`), then its packed trees (table in `packed-trees.ts`) |
  * | SAMPLES  | 17 slots x 4,608               | host        | slot 0 the probe, slots 1 to 16 the references            |
- * | COUNTS   | 17 x u32                       | features    | key presses compared of each slot                         |
+ * | COUNTS   | 17 x u32                       | features    | number of compared presses of each slot                   |
  * | KEYS     | 17 x 128 x u8                  | features    | key indices                                               |
  * | PAIRS    | 17 x 128 x u16                 | features    | pair context of press i and press i + 1                   |
  * | RAW      | 17 x 4 x 128 x f32             | features    | hold, press-press, release-press, release-release, logs   |
@@ -82,16 +82,16 @@
  * | SKETCH_OF_KNOWN | 24 x u32                | known-patterns | addresses of the latest confirmed patterns' sketches      |
  * | KEY_SUMS | 128 x 4 x f32                  | known-patterns | hold, interval and presses of each key in them            |
  * | PAIR_SUMS | 2 x 4,096 x 4 x f32           | known-patterns | the same of each key pair, with the pair; then their shrunk means |
- * | KNOWN_LEFT | 24 x 128 x 2 x f32           | known-patterns | hold and interval of each press of them, less the means, in standard deviations of what is left |
- * | LEFT     | 128 x 2 x f32                  | synthesis-signs | the same of the probe                                     |
- * | PLACES_OF_PROBE, KNOWN_PLACES | 160 x 2 x i16 | place-search | the same in units, of the probe and of one pattern       |
+ * | KNOWN_LEFT | 24 x 128 x 2 x f32           | known-patterns | hold and interval of each press of them, less the means, in standard deviations of these rests |
+ * | LEFT     | 128 x 2 x f32                  | synthesis-signs | the same for the probe                                    |
+ * | PLACES_OF_PROBE, KNOWN_PLACES | 160 x 2 x i16 | place-search | the same in units, for the probe and for one pattern     |
  * | PROBE_KEYS, KNOWN_KEYS | 160 x u8         | place-search | their keys                                                |
  *
  * A host checks LAYOUT_VERSION before it uses any address.
  */
 export const LAYOUT_VERSION: i32 = 10
 
-/** A profile is full at 10; 16 leaves room for an organization that raises the target. */
+/** A profile is full at 10 references; 16 leave room for an organization that raises the target. */
 export const REFERENCES_MAX: i32 = 16
 export const SLOTS: i32 = REFERENCES_MAX + 1
 /** Bound of a typing pattern. */
@@ -113,7 +113,7 @@ export const LIVENESS_MAX: i32 = 128
 export const KNOWN_SKETCHES_MAX: i32 = 80
 export const HABITS_STRIDE: i32 = 40
 export const SYNTHESIS_MAX: i32 = 160
-/** Latest confirmed patterns that a forger may have made a probe from: each costs 0.6 us. */
+/** Most confirmed patterns, the latest, that a probe is compared with in `synthesis.ts`. Each costs 0.6 us. */
 export const SYNTHESIS_KNOWN_MAX: i32 = 24
 
 /** 4 + 500 x 9 bytes, rounded up to a multiple of 512. */

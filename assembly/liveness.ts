@@ -177,13 +177,13 @@ function wordPause(slot: i32, n: i32): f32 {
   return words > 0 && others > 0 ? after / words - within / others : 0
 }
 
-/** Cap on the deviations from the references' mean: a pattern of another day can be as far from it. */
+/** Cap on the deviations from the references' mean: a pattern of another day can deviate as much. */
 const TYPICAL: f32 = 0.3
 
-/** Relative spread below which a machine typed: in the open data no sincere row of holds or press-press times is as even. */
+/** A smaller relative spread proves a machine: in the open data no sincere row of holds or press-press times is as even. */
 const EVEN: f32 = 0.03
 
-/** True if the times alone prove a machine: almost equal holds or press-press times. */
+/** True if almost equal holds or press-press times prove a machine. */
 export function certainlyMachine(): bool {
   const n = countOf(0)
   return evenness(row(RAW, 0, 0), n) < EVEN || evenness(row(RAW, 0, 1), n - 1) < EVEN

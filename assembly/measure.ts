@@ -1,8 +1,7 @@
 /**
  * One pattern against the template in STATS, four lanes (kinds of time) per row: log likelihood ratios of user against
  * population (all events, seen pairs only, session offset integrated out, both means removed), scaled distances,
- * correlation with the expectation, differences of mean and spread. Source: extended from the first version in the
- * project's design notes.
+ * correlation with the expectation, differences of mean and spread.
  */
 import { COMPARED_MAX, SCRATCH, STATS, countOf, lanesAt, lanesOf } from './layout'
 import { above, clampLanes, logLanes, scaled } from './lanes'
@@ -130,7 +129,7 @@ export function measure(slot: i32): void {
   setStat(16, f32x4.div(f32x4.sub(joint, h0), count))
 }
 
-/** Log likelihood gained by integrating out an offset of this prior variance, given the weighted sum and the weights. */
+/** Gain in log likelihood by integrating out an offset of this prior variance, from the weighted sum and the weights. */
 function integrated(weighted: v128, weight: v128, variance: v128): v128 {
   const spread = f32x4.add(f32x4.splat(1), f32x4.mul(variance, weight))
   return scaled(f32x4.sub(f32x4.div(f32x4.mul(f32x4.mul(weighted, weighted), variance), spread), logLanes(spread)), 0.5)

@@ -63,7 +63,7 @@ let synthesisCurve: usize = 0
 export let synthesisRoots: usize = 0
 export let synthesisTrees: i32 = 0
 export let synthesisNodes: usize = 0
-/** The same trees packed; 0 if they are not. */
+/** Addresses of the same trees in packed form; 0 if they are not packed. */
 export let fusionPacked: usize = 0
 export let laterPacked: usize = 0
 export let livenessPacked: usize = 0
@@ -73,8 +73,8 @@ export let synthesisPacked: usize = 0
 let room: usize = 0
 
 /**
- * Loads the model that the host has written to MODEL, `bytes` long. Returns 0 if loaded, 1 if not a model, 2 if of another
- * version or shape, 3 if the length differs from the header.
+ * Loads the model that the host has written to MODEL, `bytes` long. Returns 0 if it is loaded, 1 if it is not a model, 2 if it has
+ * another version or shape, 3 if its length differs from its header.
  */
 export function loadModel(bytes: i32): i32 {
   if (bytes < <i32>HEADER_BYTES || bytes > MODEL_BYTES_MAX || load<u32>(MODEL) != MAGIC) return 1
@@ -151,7 +151,7 @@ export function axesUsed(model: i32): i32 {
   return load<i32>(AXES_USED + (<usize>model << 2))
 }
 
-/** When the probe was typed: in one sitting with the references, or later, mostly on another day. */
+/** The time of the probe: in one sitting with the references, or later, mostly on another day. */
 export const enum Sitting { same = 0, later = 1 }
 
 /** Numbers of a sitting's curve in `calibration`; `conditions` is the first of twelve. */

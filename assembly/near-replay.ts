@@ -1,14 +1,14 @@
 /**
  * Detects a probe that repeats a reference: the mean absolute difference of all press and release times after the best
  * shift and scale (least squares) are removed. A jitter of 5 ms on each event leaves 2.5 ms; two sincere patterns differ by
- * tens of ms even with equal text. Also tries slides by up to two presses, so that a copy with a cut end is found, too.
+ * tens of ms even with equal text. Shifts by up to two presses are also tried, so that a copy with a cut end is found, too.
  */
 import { f32At } from './layout'
 import { pressesIn, timesOf } from './features'
 
 const SLIDE_MAX: i32 = 2
 const OVERLAP_MIN: i32 = 13
-/** A copy stretched further has no human pace. */
+/** A copy that is stretched further has no human pace. */
 const SCALE_LOW: f64 = 0.2
 const SCALE_HIGH: f64 = 5
 

@@ -1,13 +1,13 @@
 /**
- * The search by place: times left over from a capture and put under other keys go with the capture, press by press. The pattern is
- * placed over a known pattern at each offset where both have enough presses and few of the same keys, and the products of what is left
- * of their times are summed.
+ * The search by place: rests of a capture that were put under other keys correlate with the rests of the capture, press by press.
+ * The pattern is placed over a known pattern at each offset where both have enough presses and few of the same keys, and the
+ * products of their rests are summed.
  */
 import { CLIP_SCALED, clipped, knownAt, sketchOf } from './known-patterns'
 import { COMPARED_MAX, KEYS, KNOWN_KEYS, KNOWN_PLACES, LEFT, PLACES_OF_PROBE, PROBE_KEYS } from './layout'
 import { pressesAt } from './sketch'
 
-/** Least presses that two patterns have at a place, and the most of them that may have the same key, with a share of the presses. */
+/** Least presses that two patterns have at a place. Most presses with the same key there: a number, plus a share of the presses. */
 const PLACED_MIN: i32 = 15
 const SAME_KEYS: f32 = 3
 const SAME_KEYS_SHARE: f32 = 0.15
@@ -16,7 +16,7 @@ const PLACE_UNIT: f32 = 64
 /** Presses compared at a time. A row of places or of keys has as many that match nothing after the last press. */
 const BLOCK: i32 = 16
 
-/** Prepares the first `n` presses of a slot, of which LEFT has what is left. */
+/** Prepares the first `n` presses of a slot, whose rests are in LEFT. */
 export function placeProbe(slot: i32, n: i32): void {
   fillPlaces(PLACES_OF_PROBE, LEFT, n)
   fillKeys(PROBE_KEYS, KEYS + <usize>(slot * COMPARED_MAX), n, 0xff)
@@ -37,7 +37,7 @@ function fillPlaces(to: usize, from: usize, n: i32): void {
   v128.store(end, none, 48)
 }
 
-/** Copies keys; `none` follows the last, and is the key of no press. */
+/** Copies keys. `none`, which is the key of no press, follows the last key. */
 function fillKeys(to: usize, from: usize, n: i32, none: u8): void {
   for (let i: usize = 0; i < <usize>n; i += BLOCK) v128.store(to + i, v128.and(v128.load(from + i), i8x16.splat(127)))
   v128.store(to + <usize>n, i8x16.splat(none))

@@ -1,11 +1,12 @@
 /**
- * Finds a copy whose keys were renamed or masked: runs of presses whose times go with those of a run of a known pattern, whatever the
- * keys. Presses with the same known key are skipped, because equal keys have similar times; `sources.ts` compares those.
+ * Finds a copy whose keys were renamed or masked: runs of presses whose times are similar to those of a run of a known pattern, under
+ * any keys. Presses with the same known key are skipped, because equal keys have similar times; `sources.ts` compares those.
  *
- * The score of a press is `HOLD_GAIN` and `INTERVAL_GAIN`, plus a part of its hold's and interval's own distances from the level of the
- * probe, less their differences from those of a press of the pattern, in natural logarithms and less the patterns' own levels. The best path through a pattern goes on press by press
- * and may jump anywhere for `JUMP` (local alignment: Smith, Waterman, 1981). The result is by how much the best pattern
- * exceeds the others: what all patterns of a person share, such as a slow Space, is in all of their scores.
+ * The score of a press is `HOLD_GAIN` plus `INTERVAL_GAIN`, plus a part of the distances of its hold and interval from the level of the
+ * probe, less their differences from those of a press of the pattern. All are natural logarithms relative to the pattern's own level.
+ * The best path through a pattern continues press by press, and may jump anywhere at the cost of `JUMP` (local alignment: Smith,
+ * Waterman, 1981). The result is the excess of the best pattern over the others, because the habits that all patterns of a person
+ * share, such as a slow Space, are in all of their scores.
  *
  * The times of the patterns are in sixteen cells, so that a table of sixteen bytes gives the score of a press of the probe
  * against sixteen presses at once. The cost is presses x presses / 16 steps of thirteen vector instructions a pattern.
@@ -17,7 +18,7 @@ import { UNKNOWN_KEY, holdsAt, isConfirmed, isRepeated, pressesAt, sketchKey } f
 /** Units of the score are quarters of a nat. */
 const HOLD_GAIN: i32 = 2
 const INTERVAL_GAIN: i32 = 3
-/** Eighths of its distance from the level that a time gains: that usual times agree tells little. */
+/** A time gains this many eighths of its distance from the level: agreement of usual times is little evidence. */
 const UNUSUAL: i32 = 3
 const LEAST: i32 = -7
 const JUMP: i8 = 24
@@ -28,20 +29,20 @@ const STEP_FACTOR: i16 = 7
 /** Cells are 32/11 sixteenths wide, and the lowest begins at `LOWEST`. */
 const CELL_FACTOR: i16 = 11
 const LOWEST: i16 = -24
-/** No sketch has this key: unknown keys are not the same. */
+/** A key that no sketch has, so that unknown keys do not count as the same. */
 const NO_KEY: i32 = 0xff
-/** Holds below 20 ms are of events that a busy browser delivered late, one behind the other. */
+/** Shorter holds, below 20 ms, come from events that a busy browser delivered late, one right after the other. */
 const HOLD_LEAST: i32 = 40
 /** Bounds in steps between which a time counts for a pattern's level: 30 to 260 ms for holds, 42 to 460 ms for intervals. */
 const HOLD_LOW: i32 = 50
 const HOLD_HIGH: i32 = 120
 const INTERVAL_LOW: i32 = 60
 const INTERVAL_HIGH: i32 = 140
-/** Part of the other confirmed patterns whose score is below the level of comparison. */
+/** Share of the other confirmed patterns that score below the level of comparison. */
 const LEVEL: f32 = 0.85
 const ROW: usize = 144
 
-/** The known pattern with the highest score; 0 if none is known. */
+/** The known pattern with the highest score; 0 without known patterns. */
 export let bestPosition: i32 = 0
 
 /** Compares the probe with the patterns of the last `readPatterns`. Returns the excess of the best one, nats. */
@@ -71,7 +72,7 @@ function scoreOf(pattern: i32): i32 {
   return load<i32>(scoreAt(pattern))
 }
 
-/** The score below which `LEVEL` of the other confirmed patterns lie; 0 without others. */
+/** The score with a share of `LEVEL` of the other confirmed patterns below it; 0 without others. */
 function levelOfOthers(): i32 {
   let others = 0
   for (let pattern = 1; pattern <= patterns; pattern++) if (pattern != bestPosition && isConfirmed(sketchAt(pattern))) others++
@@ -127,7 +128,7 @@ function levelOf(steps: usize, n: i32, low: i32, high: i32): i32 {
   return n > 1 ? sum * <i32>STEP_FACTOR / ((n - 1) << 4) : 0
 }
 
-/** Cells of n times; what lies behind them is in no cell. */
+/** Cells of n times; a time after them is in no cell. */
 function fillTimes(to: usize, steps: usize, n: i32, level: i32): void {
   for (let i = (<usize>n + 15) & ~15; i < ROW; i += 16) v128.store(to + i, i32x4.splat(-1))
   const offset = i16x8.splat(<i16>(-<i32>LOWEST - level)), top = i8x16.splat(15)
@@ -155,7 +156,7 @@ function pathScore(sketch: usize): i32 {
 
 /**
  * Score of the best path through 64 presses from `from` on. The scores of one row stay in four vectors. A path enters at
- * the best score of two presses before, so that a row need not wait for the reduction of the one before. Lanes behind the end of
+ * the best score of two presses before, so that a row does not wait for the reduction of the row before. Lanes after the end of
  * the pattern gain nothing.
  */
 function blockScore(sketch: usize, from: usize): i32 {
@@ -189,7 +190,7 @@ function gainOf(holds: v128, intervals: v128, holdCells: v128, intervalCells: v1
   return v128.andnot(i8x16.add(i8x16.swizzle(holds, holdCells), i8x16.swizzle(intervals, intervalCells)), i8x16.eq(keys, key))
 }
 
-/** Scores of the paths to sixteen presses: each goes on from the press before, or enters. */
+/** Scores of the paths to sixteen presses: each path continues from the press before, or enters. */
 // @ts-ignore: decorator
 @inline
 function advanced(before: v128, path: v128, entering: v128, gain: v128): v128 {

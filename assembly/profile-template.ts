@@ -1,7 +1,7 @@
 /**
- * The part of a score that depends on the references alone, so that scoring a returning person costs only the probe. The result is bit for bit that of
- * `score`, because `score` would compute the same numbers again. The user's effects are refitted from the samples, which take
- * less memory. PREPARED holds, one after another:
+ * The part of a score that depends on the references alone, so that scoring a returning person costs only the probe. The result
+ * equals that of `score` bit for bit, because `score` would compute the same numbers again. The user's effects are refitted from
+ * the samples, which take less memory. PREPARED holds, one after another:
  *
  * | part     | shape                         | holds                                                     |
  * |----------|-------------------------------|-----------------------------------------------------------|

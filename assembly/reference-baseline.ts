@@ -1,6 +1,6 @@
 /**
- * How similar the references are to one another, each measured against the rest: the baseline for the probe. A person who types
- * in an unusual way (with one hand, for example) is far from the population in every comparison; the person's own baseline
+ * The baseline for the probe: how similar the references are to one another, each measured against the rest. A person who types
+ * in an unusual way (with one hand, for example) is far from the population in every comparison, so the person's own baseline
  * defines what is far. Source of the idea: score normalisation by the target's own scores, here without a cohort.
  */
 import { BASELINE, SUMMARY_SIZE, f32At } from './layout'

@@ -2,10 +2,10 @@
  * The replay mark of the pattern in TIMES: keyed hashes from which no time can be read. `exact` covers all times after the
  * shift is removed. The bands are chosen by content and not by position, so that they survive dropped keys, changed pauses and
  * swapped parts: every 14 consecutive intervals (or holds) are a window. The logarithms of a window's times are standardized:
- * subtracting the mean removes a local scale, and dividing by the spread keeps regular rhythms from being alike by chance. They
- * are mapped to cells so coarse that a jitter of a few ms leaves most windows unchanged. The
- * windows with the least keyed hashes are stored (bottom-k min-hash: Broder, 1997). Seven bands are of intervals and one of holds,
- * which edited pauses do not change. The key determines the cell borders and the stored windows, so an attacker without the
+ * subtracting the mean removes a local scale, and dividing by the spread keeps regular rhythms from being alike by chance. The
+ * results are mapped to cells so coarse that a jitter of a few ms leaves most windows unchanged. The windows with the least keyed
+ * hashes are stored (bottom-k min-hash: Broder, 1997). Seven bands are of intervals, and one is of holds, which edited pauses do
+ * not change. The key determines the cell borders and the stored windows, so an attacker without the
  * key cannot aim an edit at them.
  * MARK holds the host's keys and the result:
  *
@@ -29,8 +29,8 @@ const INTERVAL_BANDS: i32 = 7
 const HOLD_BANDS: i32 = 1
 /**
  * Width of a cell in units of the spread; the least spread; and the ms added to a time before its logarithm is taken, because
- * a few ms are a large part of a short time. On the open data a jitter of up to 5 ms on every event leaves a band in 96 of 100 patterns; patterns
- * of different people share a band in 3 of a million pairs (`npm run bench -- accuracy --attacks`).
+ * a few ms are a large part of a short time. On the open data a jitter of up to 5 ms on every event leaves a band in 96 of 100
+ * patterns; patterns of different people share a band in 3 of a million pairs (`npm run bench -- accuracy --attacks`).
  */
 const INTERVAL_CELL: f64 = 0.9
 const INTERVAL_ADDED_MS: f64 = 70
@@ -126,7 +126,7 @@ function logAt(i: i32): usize {
   return MARK_LOGS + (<usize>i << 3)
 }
 
-/** The bits of 1.5 x 2^52 plus a whole number below 2^51 less the bits of 1.5 x 2^52 are that number as an integer. */
+/** 1.5 x 2^52. A whole number below 2^51 plus this, as bits, less the bits of this, is the number as an integer. */
 const WHOLE: f64 = 6755399441055744
 
 /** The hashes of two windows, one lane each: of 14 times from `logs` on, and from the time after it on. */

@@ -29,7 +29,7 @@ const CLOSING_BRACE: u8 = 0x7d
 /** Items read; ABSENT if the list is absent. */
 export let events: i32 = ABSENT
 export let records: i32 = ABSENT
-/** An event has no `et`, so all events use `t`. */
+/** True if an event has no `et`. All events use `t` then. */
 export let usesT: bool = false
 let unordered: bool = false
 let seqnBefore: f64 = 0
@@ -100,7 +100,7 @@ export function forgetRecords(): void {
   forgetUnknown(IN_RECORD)
 }
 
-/** The events are not in the order of their `seqn`. */
+/** Whether the events are not in the order of their `seqn`. */
 export function outOfOrder(): bool {
   return unordered
 }

@@ -45,7 +45,7 @@ const ARCHITECTURE_END = packed('architecture', 8)
 const PLATFORM = packed('platform')
 const MOBILE = packed('mobile')
 
-/** The device has a field with value null, which the host removes. */
+/** Whether the device has a field with value null, which the host removes. */
 export let nulls: bool = false
 
 export function resetMetadata(): void {

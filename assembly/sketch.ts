@@ -42,7 +42,7 @@ export function holdsAt(sketch: usize): usize {
   return sketch + 1 + <usize>pressesAt(sketch)
 }
 
-/** Key of a press that is not known: another key than the table's, or masked in sensitive mode. */
+/** Key of a press whose key is not in the table, or is masked in sensitive mode. */
 export const UNKNOWN_KEY: i32 = 0
 
 /** Whether a press repeats a key other than a letter: a row of Backspace or of arrows is a rhythm of its own. */

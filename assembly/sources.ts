@@ -1,11 +1,11 @@
 /**
  * Log likelihood ratio of a probe that takes its presses from known patterns, one or several, against a probe of the member's own.
- * It is a hidden Markov model over the matches (forward algorithm: Rabiner, Proceedings of the IEEE 77, 1989): the state is
- * the match that a press was taken from, or none. A source usually goes on with its next press. The weight of a pattern as a
- * source grows with what it has explained, so two sources cost little more than one. A departure that was copied is correlated
- * with the original's; under the other hypothesis it is a standard normal number. The correlations of the holds and of the
- * intervals are one of four pairs, one lane each: blurred copies, close ones, of the intervals alone, and close ones with a source for each press. The
- * result is the mean over the lanes.
+ * A hidden Markov model over the matches gives it (forward algorithm: Rabiner, Proceedings of the IEEE 77, 1989): the state is
+ * the match that a press was taken from, or none. A source usually continues with its next press. The weight of a pattern as a
+ * source grows with the presses that it has explained, so two sources cost little more than one. A copied departure is correlated
+ * with the original's; under the other hypothesis it is a standard normal number. Each lane has a correlation of the holds and one
+ * of the intervals: for blurred copies, for close copies, for copies of the intervals alone, and for close copies with a source for
+ * each press. The result is the mean over the lanes.
  *
  * The cost is proportional to the matches: 100 to 300 with new words each time, 3,000 with the same words in all of 53 patterns.
  */
@@ -17,22 +17,22 @@ import { pressesAt } from './sketch'
 /** Correlations of copied holds and intervals by lane. */
 const HOLDS: v128 = f32x4(0.6, 0.93, 0, 0.93)
 const INTERVALS: v128 = f32x4(0.8, 0.97, 0.9, 0.97)
-/** Probability that the next press has the same source, that it is the member's own, and that it has another source, by lane. */
+/** Probabilities by lane that the press after a copied one has the same source, is the member's own, or has another source. */
 const STAYS: v128 = f32x4(0.85, 0.85, 0.85, 0.25)
 const LEAVES: v128 = f32x4(0.07, 0.07, 0.07, 0.1)
 const MOVES: v128 = f32x4(0.08, 0.08, 0.08, 0.65)
-/** Probability that the press after an own one is also own. */
+/** Probability that the press after one of the member's own is also the member's own. */
 const STAYS_OWN: f32 = 0.6
-/** Share of the sources whose next press the probe does not have that continue elsewhere at once. */
+/** Share of the sources that continue elsewhere at once if the probe does not have their next press. */
 const BROKEN_STAYS: f32 = 0.7
-/** Weight of a pattern that has explained nothing yet, in presses. */
+/** Weight, in presses, of a pattern that has explained no press yet. */
 const PRIOR_WEIGHT: f32 = 0.5
 let holdGain: v128 = f32x4.splat(0)
 let holdLoss: v128 = f32x4.splat(0)
 let intervalGain: v128 = f32x4.splat(0)
 let intervalLoss: v128 = f32x4.splat(0)
 let constant: v128 = f32x4.splat(0)
-/** The known pattern that explains most of the probe; 0 if none is known. */
+/** The known pattern that explains most of the probe; 0 without known patterns. */
 export let bestSource: i32 = 0
 /** The lane with the most evidence. */
 export let bestLane: i32 = 0
@@ -88,7 +88,7 @@ function advance(press: i32, head: i32, own: v128): v128 {
   return total
 }
 
-/** Stores the probability of each match of a press, not yet scaled, and returns their sum. `entering`: by unit of weight. */
+/** Stores the unscaled probability of each match of a press and returns their sum. `entering` is for one unit of weight. */
 function explainPress(press: i32, head: i32, entering: v128): v128 {
   const departure = departureAt(press)
   const hold = v128.load32_splat(departure), interval = v128.load32_splat(departure, 4)
@@ -122,7 +122,10 @@ function weightAt(pattern: i32): usize {
   return SOURCE_WEIGHTS + (<usize>pattern << 4)
 }
 
-/** Logarithm of the ratio of two normal densities: correlated by r against independent, r / (1 - r^2) and half of r^2 / (1 - r^2). */
+/**
+ * Sets the factors of the logarithm of the ratio of two normal densities, one with the correlation r and one without: r / (1 - r^2)
+ * and half of r^2 / (1 - r^2).
+ */
 function setLanes(): void {
   const one = f32x4.splat(1)
   const holdsTold = f32x4.splat(f32x4.extract_lane(informative, 0)), intervalsTold = f32x4.splat(f32x4.extract_lane(informative, 1))
@@ -148,7 +151,7 @@ function conclude(logs: v128): f64 {
 }
 
 /**
- * Exponentials within 0.2 %: the power of two by the bits of the exponent, its fraction by a parabola. The sum over a pattern
+ * Exponentials within 0.2 %: the bits of the exponent give the power of two, a parabola gives its fraction. The sum over a pattern
  * changes by less than 0.1.
  */
 // @ts-ignore: decorator

@@ -12,7 +12,7 @@ import { correlation, deviationOf, meanOf, sortInto, sortedQuantile } from './st
 const PRIOR_EVENTS: f32 = 1.5
 /** Natural logarithm of 500 ms: a longer press-press time is a pause. */
 const PAUSE: f32 = 6.2146
-/** Difference of the log holds of Shift and of the mean key in the fitting data; the default without a Shift. */
+/** Difference of the log holds of Shift and of the mean key in the fitting data; the default for a pattern without Shift. */
 const SHIFT_HOLD: f32 = 0.3
 
 export function summaryOf(slot: i32): usize {

@@ -1,13 +1,13 @@
 /**
- * Signs of a pattern's times against the known patterns' means (`known-patterns.ts`), and of what is left of them over these
- * means: its spread and tails, and its memory from press to press. The signs are appended to SYNTHESIS.
+ * Signs of a pattern's times against the known patterns' means (`known-patterns.ts`), and signs of its rests, the times less these
+ * means: their spread, tails, and memory from press to press. The signs are appended to SYNTHESIS.
  */
 import { zero } from './departures'
 import { CLIP, LEAST, PAIR_MEANS_AT, PAIR_PRIOR, TEMPO_CLIP, clipped, idAt, knownRoot, shrunkKey, sumsOfKey, sumsOfPair } from './known-patterns'
 import { LEFT, SYNTHESIS, SYNTHESIS_MAX, countOf, f32At, keyAt, lanesAt, setF32 } from './layout'
 import { naturalLogs } from './natural-log'
 
-/** Square of the scale of what is left. */
+/** Square of the scale of the rests. */
 const SCALE: f32 = 0.55
 /** Lags of the slow drift. */
 const DRIFT_FROM: i32 = 2
@@ -17,7 +17,7 @@ const KEY_LEFT: usize = memory.data(2048, 16)
 
 let at: i32 = 0
 
-/** The next sign is number `signs`. */
+/** Makes `signs` the number of the next sign. */
 export function startSigns(signs: i32): void {
   at = signs
 }
@@ -46,7 +46,7 @@ export function leftAt(press: i32): usize {
   return LEFT + (<usize>press << 3)
 }
 
-/** Signs of the slot's times against the means; leaves in LEFT what is over them, centred, in its own standard deviations. */
+/** Puts the signs of the slot's times against the means. Fills LEFT with its rests, centred, in their own standard deviations. */
 export function compareWithMeans(slot: i32): void {
   const n = countOf(slot)
   const m = <f32>(n - 1)
@@ -98,7 +98,7 @@ export function compareWithMeans(slot: i32): void {
   shape(n, f32x4.div(sum, f32x4.splat(m)))
 }
 
-/** Logarithms of the ratio of two densities of Cauchy's kind: about two other means, and about the member's, from `left`. */
+/** Logarithms of the ratio of two densities of Cauchy's kind: about each of two other means (`others`), and about the member's (`left`). */
 // @ts-ignore: decorator
 @inline
 function likelihoods(left: v128, others: v128, count: f32): v128 {
@@ -109,7 +109,7 @@ function likelihoods(left: v128, others: v128, count: f32): v128 {
   return naturalLogs(f32x4.mul(f32x4.splat(sqrt<f32>(wider)), f32x4.div(own, other)))
 }
 
-/** Spread and tails of LEFT; centres and scales it. */
+/** Puts the signs of the spread and tails of LEFT. Centres and scales LEFT. */
 function shape(n: i32, mean: v128): void {
   const per = f32x4.splat(<f32>1 / <f32>(n - 1))
   let roots = f32x4.splat(0), squares = roots, cubes = roots, fourths = roots
@@ -132,7 +132,7 @@ function shape(n: i32, mean: v128): void {
   for (let i = 1; i < n; i++) v128.store64_lane(leftAt(i), f32x4.div(v128.load64_zero(leftAt(i)), deviation), 0)
 }
 
-/** Memory of LEFT from press to press, in standard errors: of one press, of the next, of a drift, and of the same key. */
+/** Puts the signs of the memory of LEFT, in standard errors: within a press, to the next press, of a drift, and of the same key. */
 export function rememberPresses(slot: i32): void {
   const n = countOf(slot)
   let within: f32 = 0

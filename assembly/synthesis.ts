@@ -1,14 +1,14 @@
 /**
- * Signs that a pattern was drawn from what somebody knows of the member, such as eight captured sign-ins. It is compared with all
- * confirmed patterns of the last `copies`, of which a forger knows some:
+ * Signs that a pattern was drawn from a forger's knowledge of the member, such as eight captured sign-ins. The pattern is compared
+ * with all confirmed patterns of the last `copies`, some of which the forger may know:
  *
- * - A mean of few times has their noise. A time drawn about it follows the noise; a member's own time does not (slope, tie,
- *   likelihood ratios of the plain mean of the key pair, and of a mean shrunk less than people's times are).
- * - The rest of a member's times over these means has a spread, tails, and a memory from press to press of its own.
- * - Times left over from a capture and put under other keys go with the capture, place by place.
+ * - A mean of few times has their noise. A time drawn about the mean follows the noise; a member's own time does not (slope, tie,
+ *   likelihood ratios of the plain mean of the key pair, and of a mean that is shrunk less than people's times are).
+ * - The rests of a member, the times less these means, have their own spread, tails, and memory from press to press.
+ * - Rests of a capture that were put under other keys correlate with the rests of the capture, place by place.
  *
- * SYNTHESIS holds the bot signs of `liveness.ts`, then these: those of `synthesis-signs.ts`, and the products with each pattern. The
- * references are examined in the same way against the other patterns, so that unusual typing is not taken for a machine's.
+ * SYNTHESIS holds the bot signs of `liveness.ts`, then the signs of `synthesis-signs.ts`, then the products with the patterns. The
+ * references are examined in the same way against the other patterns, so that unusual typing does not count as a machine's.
  */
 import { zero } from './departures'
 import {
@@ -22,7 +22,7 @@ import { compareWithMeans, leftAt, put, putBoth, rememberPresses, signsPut, star
 export { listConfirmed } from './known-patterns'
 
 const PATTERNS_MIN: i32 = 4
-/** Presses as which a product with a pattern counts at least. */
+/** Presses added to the count of a product with a pattern, so that few shared presses weigh little. */
 const PRODUCT_PRIOR: f32 = 4
 
 /**
@@ -43,7 +43,7 @@ export function examineSynthesis(slot: i32, signs: i32): i32 {
   return signsPut()
 }
 
-/** Products with what is left of each pattern: at the same key pairs, and at the most similar place under other keys. */
+/** Puts the products with the rests of each pattern: at the same key pairs, and at the most similar place under other keys. */
 function comparePatterns(slot: i32, without: i32): void {
   const n = min(countOf(slot), 127)
   sumOwnPairs(slot, n)
@@ -68,7 +68,7 @@ function comparePatterns(slot: i32, without: i32): void {
   put(place)
 }
 
-/** Sums LEFT by key pair in the places of the pairs' sums, which are not needed any more. */
+/** Sums LEFT by key pair in PAIR_SUMS, whose sums are no longer needed. */
 function sumOwnPairs(slot: i32, n: i32): void {
   zero(PAIR_SUMS, <usize>(pairs + 1) << 4)
   for (let i = 1; i < n; i++) {
@@ -78,7 +78,7 @@ function sumOwnPairs(slot: i32, n: i32): void {
   }
 }
 
-/** A pair that the slot does not have adds zeros: a branch would be predicted wrongly half of the time. Lane 2 counts presses. */
+/** Products of the slot's sums with a pattern. A pair that the slot does not have adds zeros, which costs less than a branch. Lane 2 counts presses. */
 function pairProducts(pattern: i32): v128 {
   const sketch = sketchOf(pattern)
   const n = pressesAt(sketch)

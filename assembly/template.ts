@@ -12,7 +12,7 @@ import {
 import { Component, variances } from './model'
 
 const ROUNDS: i32 = 2
-/** EFFECTS: first the pairs, then the first keys, then the second keys. */
+/** EFFECTS holds the pairs, then the first keys, then the second keys. */
 const FIRST_KEYS: i32 = CONTEXTS_MAX
 const SECOND_KEYS: i32 = CONTEXTS_MAX + KEY_KINDS
 /** Levels of effects, as bytes in an entry of PLACES. */
@@ -82,7 +82,7 @@ export function expectedVariance(slot: i32, press: i32): v128 {
 /** Presses that the effects in EFFECTS and SEEN are fitted to: the entries of PLACES. */
 let fitted: i32 = 0
 
-/** Builds the template from slots 1 to `references` except `without` (0: none). */
+/** Builds the template from slots 1 to `references` except `without`, which is 0 to leave out none. */
 export function buildTemplate(references: i32, without: i32): void {
   clearEffects()
   offset(references, without)

@@ -47,8 +47,8 @@ function isLeaf(node: usize): bool {
 }
 
 /**
- * Sum of the leaves that a row of features reaches, for trees that are not packed. Walks four trees at a time: each step
- * waits for two loads, and those of one tree cannot overlap.
+ * Sum of the leaves that a row of features reaches, for trees that are not packed. Walks four trees at a time, because each step
+ * waits for two loads, and the loads of one tree cannot overlap.
  */
 function sumTrees(roots: usize, trees: i32, nodes: usize, features: usize): f64 {
   let sum: f64 = 0

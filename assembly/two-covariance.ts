@@ -69,7 +69,7 @@ export function project(from: i32, to: i32): void {
 const LEADING: i32 = 12
 const MIDDLE: i32 = 40
 
-/** AXES: for each axis the shrinkage, the spread and the prior log ratio of a comparison with `others` patterns. */
+/** Parts of AXES: for each axis the shrinkage, the spread and the prior log ratio of a comparison with `others` patterns. */
 const SHRINK: usize = 0
 const VARIANCE: usize = <usize>VECTOR_SIZE << 2
 const LOG_RATIO: usize = <usize>VECTOR_SIZE << 3
@@ -118,7 +118,7 @@ function sumOfOthers(model: i32, slot: i32, references: i32, at: usize): v128 {
   return sum
 }
 
-/** Four lanes: log ratio of `slot` against the other references over all axes, over the leading and the middle axes; a cosine. */
+/** Log ratio of `slot` against the other references over all axes, over the leading and over the middle axes, and a cosine, one lane each. */
 export function compareVectors(model: i32, slot: i32, references: i32): v128 {
   const probe = projectedOf(model, slot)
   const betweens = betweenOf(model)

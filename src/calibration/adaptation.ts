@@ -17,7 +17,7 @@ interface Decision {
   readonly clean: boolean
 }
 
-/** How a profile learns: `shipped` like the service, `replacing` like a textbook, as a baseline. */
+/** How a profile learns: `shipped` as the service does, `replacing` as in textbooks, which is the baseline. */
 export type LearningRule = 'shipped' | 'replacing'
 
 export const sampleOf = (session: TypingSession): Uint8Array => encodeSample(session, 'visible')
@@ -59,7 +59,7 @@ export function learner(kernel: Kernel, rule: LearningRule) {
 
   return {
     accepts: (profile: Profile, probe: Uint8Array): boolean => decide(profile, probe).accepted,
-    /** The profile after this attempt; null if it learned nothing. */
+    /** Returns the profile after this attempt; null if it learned nothing. */
     learn(profile: Profile, probe: Uint8Array): Profile | null {
       if (!decide(profile, probe).clean) return null
       const { enrolled, adaptive } = profile

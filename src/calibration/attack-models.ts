@@ -4,14 +4,14 @@ import { type Drawing, normal, type Random, shuffled } from './random.js'
 /**
  * How one time is generated from a set of recorded times: their mean, their mean with uniform jitter, a uniform draw between
  * their outer twentieths, a draw from a normal or log-normal distribution with their mean and spread, one of them, or one of
- * them together with the other time of the same press.
+ * them with the other time of its press.
  */
 type Law = 'mean' | 'jitter' | 'uniform' | 'normal' | 'lognormal' | 'histogram' | 'pieces'
 
 /** Times of the set: all, those of the same key, or those of the same key after the same key. */
 type TimesOf = 'all' | 'key' | 'pair'
 
-/** Their origin: the population, the victim's enrolled references (a stolen store), other captures of the victim (a key logger). */
+/** Origin of the times: the population, the victim's enrolled references (a stolen store), other captures of the victim (a key logger). */
 type Stolen = 'population' | 'references' | 'captures'
 
 interface Forgery {
@@ -23,9 +23,9 @@ interface Forgery {
 }
 
 /**
- * Synthetic typists. S1 to S4 know one mean and spread, S5 how people type, S6 how the victim types. The methods of the
+ * Synthetic typists. S1 to S4 know one mean and spread, S5 the typing of people, S6 that of the victim. The methods of the
  * KSDSLD data set (Gonzalez and others, 2021: AVERAGE, UNIFORM, GAUSSIAN, HISTOGRAM, NSHISTOGRAM) draw each time from the
- * victim's times in the context of the previous keys: here `S6pair...`, without a context `S6...`. A splice copies the
+ * victim's times in the context of the previous keys; here they are `S6pair...`, and `S6...` without a context. A splice copies the
  * hold and the flight of one recorded press together. `Other` uses patterns that nobody enrolled.
  * S2, all zero, is outside the bounds of a pattern.
  */
@@ -171,8 +171,8 @@ function drawn(
 }
 
 /**
- * One synthetic session over the keys of `text`, with times rounded to `gridMs` and within a pattern's bounds. Contexts that
- * were never captured back off: pair, key, all. A key that would go down twice is released shortly before, as the forger knows.
+ * One synthetic session over the keys of `text`, with times rounded to `gridMs` and within a pattern's bounds. A context that
+ * was never captured backs off: pair, key, all. A forger releases a key before pressing it again.
  */
 export function synthesize(
   attackModel: AttackModel,
@@ -211,7 +211,7 @@ export function synthesize(
  * A change that simulates another keyboard, timer or way of typing for sincere sessions: another speed, shorter holds, one key at
  * a time, a coarse timer, another key layout, no Shift. It preserves the properties of a hand (habits per key, tails) and
  * destroys those of the fitting data alone, so that the bot signs do not classify one-handed typing of an odd phrase as a machine's.
- * Apply the same one to a person's references and probes.
+ * A person's references and probes get the same change.
  */
 export function disturbance(random: Random): (session: TypingSession) => TypingSession {
   const scale = Math.exp(0.8 * random() - 0.1)

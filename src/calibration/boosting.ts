@@ -27,11 +27,11 @@ export interface Examples {
   readonly rows: Float32Array
   /** 1 or 0 a row. */
   readonly labels: Uint8Array
-  /** Weight of each row; absent: all equal. */
+  /** Weight of each row; all are equal if absent. */
   readonly weights?: Float32Array
 }
 
-/** The same in bins, in memory shared by threads: a column of bytes a feature, and the upper bounds of its bins. */
+/** Training rows in bins, in memory that threads share: a column of bytes for each feature, and the upper bounds of its bins. */
 export interface Binned {
   readonly bins: readonly Uint8Array[]
   readonly cuts: readonly Float32Array[]
@@ -46,7 +46,7 @@ export interface Boosted {
 
 const BINS = 256
 
-/** Cuts a column into at most 256 bins of equal weight: sorted upper bounds, the last bin open. */
+/** Upper bounds, ascending, of at most 256 bins of equal weight for a column; the last bin is open. */
 function cutsOf(examples: Examples, column: number, random: Random): Float32Array {
   const n = examples.labels.length
   const drawn = Float32Array.from({ length: Math.min(n, 20_000) }, () => {
@@ -105,12 +105,11 @@ interface Leaf {
   readonly split: Split
 }
 
-/** Fits on all rows: `binned`, then `fitBinned`. */
 export function fitBoosting(examples: Examples, options: BoostingOptions): Boosted {
   return fitBinned(binned(examples, options.seed), options)
 }
 
-/** A row with a gradient above this share of one is not settled: every tree sees it. */
+/** A row with a larger gradient is not settled: every tree sees it. */
 const UNSETTLED = 0.25
 
 /**
@@ -210,7 +209,7 @@ function parted(rows: Int32Array, column: Uint8Array, bin: number): [left: Int32
   return [left.slice(0, toLeft), right.slice(0, toRight)]
 }
 
-/** Three numbers a bin: gradients, hessians, rows. */
+/** Three numbers for each bin: sum of gradients, sum of hessians, count of rows. */
 function histogramOf(
   rows: Int32Array,
   columns: readonly number[],
@@ -237,7 +236,7 @@ function histogramOf(
   return histogram
 }
 
-/** Sums over the bins of the first column: every column contains all rows. */
+/** Sums over the bins of one column. Every column contains all rows, so all columns have the same sums. */
 function totals(histogram: Float64Array, from: number): [g: number, h: number, n: number] {
   let [g, h, n] = [0, 0, 0]
   for (let at = from; at < from + BINS * 3; at += 3) {

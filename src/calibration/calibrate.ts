@@ -23,7 +23,7 @@ interface CalibrateOptions {
   /** Model file to write; an interrupted run keeps its finished fits in files next to it. */
   readonly out: string
   readonly seed: number
-  /** A source to report on and not to fit: what the model does with keyboards and people of another kind. */
+  /** A source that is reported and not fitted, which shows how the model serves other keyboards and people. */
   readonly without?: LeftOut | undefined
   readonly onProgress?: OnProgress
 }
@@ -43,7 +43,7 @@ interface OutOfFold {
 interface Calibrated {
   readonly bytes: number
   readonly outOfFold: Readonly<Record<string, OutOfFold>>
-  /** The same for the source that was left out. */
+  /** Results of the protocols on the source that was left out. */
   readonly leftOut: Readonly<Record<string, OutOfFold>>
   /** Share of genuine attempts at which the confidence is a calibrated probability. */
   readonly priors: Readonly<Record<Sitting, number>>
@@ -58,7 +58,7 @@ const FUSION = {
   featureShare: 0.15,
 }
 const TREES: Record<Sitting, number> = { same: 1000, later: 800 }
-/** Below the promised 1 % by the uncertainty of the out-of-fold figure. */
+/** The promised 1 %, less the uncertainty of the out-of-fold figure. */
 const FALSE_MATCHES = 0.0085
 
 /**
@@ -123,7 +123,7 @@ export function calibrateSynthesis({ data, model, out, seed, onProgress = () => 
 /** Numbers of KLiCKe's writers that are read; half of them are untouched. */
 const WRITERS_MAX = 1600
 
-/** The varying text, and texts that people composed themselves. */
+/** People of the varying text, and writers of their own texts. */
 const synthesisPeople = (data: string, aalto: readonly Subject[]): Subject[] => [
   ...aalto,
   ...(existsSync(join(data, DATA_SETS.klicke.file))
@@ -131,7 +131,7 @@ const synthesisPeople = (data: string, aalto: readonly Subject[]): Subject[] => 
     : []),
 ]
 
-/** The trees of a sitting without each fold, then on all rows, and the curve to confidence. */
+/** The trees of a sitting, fitted without each fold and then on all rows, and the curve to confidence. */
 interface Fitted {
   readonly fits: readonly Boosted[]
   readonly confidence: Confidence
@@ -186,7 +186,7 @@ function fusionTasks(examples: Comparisons, columns: Binned, sitting: Sitting, s
   })
 }
 
-/** The score of every row from the fit without its fold. */
+/** Scores every row by the fit without the row's fold. */
 function outOfFoldRows(examples: Comparisons, columns: Binned, fits: readonly Boosted[]) {
   const scores = new Float64Array(examples.labels.length)
   fits.slice(0, FOLDS).forEach((fit, fold) => {
@@ -200,7 +200,7 @@ function outOfFoldRows(examples: Comparisons, columns: Binned, fits: readonly Bo
   return { scores, labels: examples.labels, weights: examples.weights, conditions }
 }
 
-/** A report on people only, not on bots. */
+/** Liveness of a model that detects no bots. */
 const NO_LIVENESS: LivenessCurve = { base: 0, intercept: 0, allowance: 0, lone: 0 }
 
 /** Constants that the kernel adds to the sums of the liveness trees (`assembly/model.ts`). */
@@ -211,13 +211,13 @@ interface LivenessCurve {
   readonly lone: number
 }
 
-/** The trees of the fit with this number, with the sitting's curve. */
+/** The trees of one fit, with the sitting's curve. */
 function fusionOf({ fits, confidence: { slope, intercept, conditions } }: Fitted, fit: number): Fusion {
   const { base = 0, trees = [] } = fits[fit] ?? {}
   return { trees, curve: Float32Array.of(base, slope, intercept, ...conditions) }
 }
 
-/** Reports each fold's people with the model without them. */
+/** Reports the people of each fold by the model that was fitted without them. */
 function reportOutOfFold(
   wasm: Uint8Array,
   foundation: Foundation,
@@ -239,7 +239,7 @@ function reportOutOfFold(
   )
 }
 
-/** Runs every protocol for each group of people against one another with a model without them, and pools the results. */
+/** Runs every protocol within each group of people, on a model fitted without the group, and pools the results. */
 function report(groups: readonly { readonly kernel: Kernel; readonly people: Sources }[]): Record<string, OutOfFold> {
   const pooled: Record<string, { fused: PersonScores[]; confidence: PersonScores[] }> = {}
   for (const { kernel, people } of groups) {

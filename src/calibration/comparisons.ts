@@ -18,7 +18,7 @@ export interface Sources {
 /** Comparison examples with the metadata for calibration. */
 export interface Comparisons extends Examples {
   readonly weights: Float32Array
-  /** Fold of the row's people: a model fitted without it has seen none of them. */
+  /** Fold of the row's people. A model fitted without a fold has seen none of its people. */
   readonly folds: Uint8Array
   /** 0 varying text, 1 same text, 2 other days. */
   readonly sources: Uint8Array
@@ -42,9 +42,9 @@ const sample = (session: TypingSession, masked: boolean): Uint8Array =>
     : encodeSample(session, 'visible')
 
 /**
- * Genuine and impostor comparisons of every source, computed by the kernel, for the fusion. `models` are alternate model
- * files, one a fold (person i is in fold i modulo their number), each fitted without its fold, so that the fusion learns
- * their results on strangers. Impostors come from the person's own fold. The same seed gives the same rows.
+ * Genuine and impostor comparisons of every source, computed by the kernel, for the fusion. `models` has a model file for each
+ * fold, fitted without the fold, so that the fusion learns results on people that a model has not seen. Person i is in fold i
+ * modulo the number of models. Impostors come from the person's own fold. The same seed gives the same rows.
  */
 export function comparisonExamples(
   { wasm, models }: { readonly wasm: Uint8Array; readonly models: readonly Uint8Array[] },

@@ -1,7 +1,7 @@
 import { FEATURE_KINDS, KEY_KINDS, type ModelParts } from './model-file.js'
 import type { RawSession } from './population.js'
 
-/** People for the estimate of the variances: more change only the third digit (no measurement behind it). */
+/** People for the estimate of the variances: more people change only the third digit (no measurement behind it). */
 const PEOPLE_MAX = 250
 
 /** Sum of products of pairs of events of one person that share the same properties. */
@@ -14,8 +14,8 @@ const meanOf = ({ sum, n }: Products): number => (n === 0 ? 0 : sum / n)
 
 /**
  * Variance components of the per-user model by moments. The mean product of two events of one person in different
- * sessions is the variance of everything that they share (user; and first key, second key, pair if these are equal). In
- * one session it includes the variance of the session's offset. `people` hold normalised rows. Source: Henderson's method,
+ * sessions is the variance of everything that the events share (user; and first key, second key, pair if these are equal). In
+ * one session the mean product includes the variance of the session's offset. `people` hold normalised rows. Source: Henderson's method,
  * as in Searle, Casella and McCulloch (1992), chapter 5.
  */
 export function fitComponents(people: readonly (readonly RawSession[])[]): ModelParts['components'] {

@@ -42,7 +42,7 @@ const logistic = (x: number): number => 1 / (1 + Math.exp(-x))
 /** Width of the smoothed step, by round. */
 const STEP_WIDTHS = [1.5, 1.5, 1, 1, 1, 1, 0.7, 0.7, 0.5, 0.5, 0.35, 0.35, 0.25, 0.25, 0.25]
 
-/** Newton's method on the smoothed loss, with a steeper step on convergence; then the exact intercept. */
+/** Newton's method on the smoothed loss, whose step gets steeper each round; then the exact intercept. */
 function thresholdLine(rows: ScoredRows, impostors: readonly number[], share: number): number[] {
   const inputs = impostors.map((row) => [1, ...rows.conditions(row)])
   const scores = impostors.map((row) => rows.scores[row] ?? 0)
@@ -71,7 +71,7 @@ function thresholdLine(rows: ScoredRows, impostors: readonly number[], share: nu
   return [(line[0] ?? 0) + quantileAbove(left, weights, share), ...line.slice(1)]
 }
 
-/** The value that `share` of the weight is above. */
+/** The value with `share` of the weight above it. */
 function quantileAbove(values: readonly number[], weights: readonly number[], share: number): number {
   const order = Array.from(values.keys()).sort((a, b) => (values[b] ?? 0) - (values[a] ?? 0))
   const all = weights.reduce((sum, weight) => sum + weight, 0)

@@ -7,7 +7,7 @@ import { seededRandom } from './random.js'
 
 export type TypingSession = readonly KeyPress[]
 
-/** One person of a data set; sessions by name, in file order. */
+/** One person of a data set. `sessions` is by name, in file order. */
 export interface Subject {
   readonly id: number
   readonly sessions: ReadonlyMap<string, TypingSession>
@@ -25,8 +25,8 @@ export type DataSet = keyof typeof DATA_SETS
 
 /**
  * Reads a gzipped TSV (`user session seq key press release`, a line per key press in press order, ms) from a folder.
- * People are sorted by number. Throws an error with the remedy if the folder or file is missing or empty. `wanted`: numbers of
- * the people to read; all by default.
+ * People are sorted by number. Throws an error with the remedy if the folder or file is missing or empty. `wanted` selects
+ * people by number; all by default.
  */
 export function loadPeople(folder: string, dataSet: DataSet, wanted = (_person: number): boolean => true): Subject[] {
   const { file, keys } = DATA_SETS[dataSet]
@@ -61,5 +61,5 @@ export function splitPeople<T>(people: readonly T[]): {
   return { fitting: people.slice(0, FITTING_PEOPLE), untouched: people.slice(FITTING_PEOPLE) }
 }
 
-/** A half of KLiCKe's people, drawn by number: only used for reports, even if a model is fitted on the other half. */
+/** Whether a writer is in the half of KLiCKe that is only used for reports. The half is drawn by number. */
 export const isUntouchedWriter = (person: number): boolean => seededRandom(person)() < 0.5

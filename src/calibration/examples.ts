@@ -23,7 +23,7 @@ import { collector } from './rows.js'
 
 const PRESSES_MIN = 15
 const REFERENCES_MAX = 10
-/** Pieces of other captures look like typing to these signs: as examples they would only weaken the other signs. */
+/** Pieces of other captures look like typing to these signs. As examples they would only weaken the signs. */
 const FITTED = ATTACK_MODEL_NAMES.filter((attackModel) => attackModel !== 'S6spliceOther')
 /** The forgeries that are hardest to distinguish from typing are drawn more often. */
 const HARD: readonly AttackModel[] = [
@@ -34,7 +34,7 @@ const HARD: readonly AttackModel[] = [
   'S6pairGaussianOther',
 ]
 const DRAWN: readonly AttackModel[] = [...FITTED, ...HARD, ...HARD, ...HARD, 'S6pairGaussian', 'S6pairLognormal']
-/** Models that a single pattern reveals. Models that keep the times of each key or key pair are excluded: they would only weaken the other signs. */
+/** Models that a single pattern reveals. Models that keep the times of each key or key pair would only weaken the signs. */
 const SHOWING: readonly AttackModel[] = [
   'S1',
   'S3',
@@ -48,7 +48,7 @@ const SHOWING: readonly AttackModel[] = [
 ]
 /** The situation that signs are fitted for: a pattern with the person's references, or a pattern alone. */
 export type Company = 'references' | 'none'
-/** Rounds a person, each with other references, texts and lengths. */
+/** Rounds for each person, each with other references, texts and lengths. */
 const ROUNDS = 7
 
 /** A person's sessions in one round: enrolled, captured by a forger, typed as probes. */

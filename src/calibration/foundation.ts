@@ -10,9 +10,9 @@ import { fitTwoCovariance, type VectorGroup } from './two-covariance.js'
 /** With four folds each fold's two-covariance models still see three quarters of the people. */
 export const FOLDS = 4
 const PRESSES_MAX = 64
-/** Weight of NISLAB and Monaco in the model of varying text: more costs P1 and gains P3 (model/notebook.md). */
+/** Weight of NISLAB and Monaco in the model of varying text: a higher one worsens P1 and improves P3 (model/notebook.md). */
 const REPEATED_SHARE = 0.05
-/** Shrinkage to the diagonal: many people with fifteen patterns, and 110 typists (55 people, two ways each) with fifty. */
+/** Shrinkage to the diagonal: `varying` for many people with fifteen patterns, `same` for 55 people with fifty in each of two ways. */
 const RIDGE = { varying: 0.02, same: 0.1 }
 
 /** The kernel's log times of the first presses of every session, by person. */
@@ -30,7 +30,7 @@ function readPeople(kernel: Kernel, people: readonly Subject[], which: 'raw' | '
 /** The parts that are fitted before any tree: population, variances, scales, two-covariance models. */
 export interface Foundation {
   readonly whole: ModelParts
-  /** The same, with two-covariance models fitted without each fold. */
+  /** The parts with two-covariance models fitted without each fold. */
   readonly folds: readonly ModelParts[]
 }
 

@@ -9,7 +9,7 @@ const LETTERS = 26
 const SPACE = 37
 const PRESSES_MAX = 64
 /**
- * Weight of the mean of all pairs, in people who typed a pair twice: the spread of a ratio from that many people equals the
+ * Weight of the mean of all pairs, as a number of people: with that many people the spread of one pair's ratio equals the
  * spread of the ratios over frequent pairs.
  */
 const PRIOR_PEOPLE = 30
@@ -21,7 +21,7 @@ interface Sums {
   /** Sum over people of squared event counts. */
   squaredEvents: number
   within: number
-  /** Sum over people of n x mean, and of n x mean squared. */
+  /** Sums over people of n x mean, and of n x mean squared. */
   total: number
   between: number
 }
@@ -41,8 +41,8 @@ export interface PairFigures {
 
 /**
  * How well each pair of letters and Space separates these people: one-way analysis of variance of its four times (the
- * hold is that of the second key), as normalised by the kernel, over everybody who typed it twice. Rare pairs are shrunk
- * to the mean of all. 27 x 27, by first key, then second. Source: Searle, Casella and McCulloch (1992), chapter 3.
+ * hold is that of the second key), as normalised by the kernel, over everybody who typed the pair twice. Rare pairs are shrunk
+ * to the mean of all. Returns 27 x 27 pairs, by first key, then second. Source: Searle, Casella and McCulloch (1992), chapter 3.
  */
 export function pairFigures(kernel: Kernel, people: readonly Subject[]): PairFigures[] {
   const sums = Array.from({ length: PAIR_KEYS * PAIR_KEYS * FEATURE_KINDS }, () => ({

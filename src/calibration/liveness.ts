@@ -20,14 +20,14 @@ const FITS = {
   },
   none: { trees: 200, leaves: 10, learningRate: 0.08, l2: 2, rowsPerLeafMin: 40, rowShare: 0.7, featureShare: 0.5 },
 }
-/** Fitting people that choose the threshold of the bot verdict; no tree of the trial sees them. */
+/** Number of fitting people whose patterns set the threshold of the bot verdict; no tree of the trial sees them. */
 const HELD_OUT = 200
 /** Share of held-out sincere patterns above the threshold, before any allowance. */
 const FALSE_BOTS = { references: 0.004, none: 0.001 }
 /**
  * Logits for people who type unlike the fitted people: at most as many as their own references need or, without references, the
- * same for everybody. Chosen so that under 0.5 % in all count as a bot of: patterns of the untouched people, NISLAB's passphrases
- * typed with one hand or two, and Monaco's patterns, none of which were fitted (model/notebook.md).
+ * same for everybody. With them under 0.5 % of the patterns that were not fitted count as a bot: those of the untouched people,
+ * NISLAB's passphrases typed with one hand or two, and Monaco's patterns (model/notebook.md).
  */
 const ALLOWANCE = { references: 4.5, none: 3.4 }
 /** Logits for everybody, added with references; chosen together with the allowance. */
@@ -35,7 +35,7 @@ const MARGIN = 0.4
 
 /** The liveness trees, and the constant that turns their sum into a likelihood. */
 interface Liveness extends Boosted {
-  /** Added to the sum: a pattern below 0 does not count as a bot. */
+  /** Added to the sum. A pattern with a result below 0 does not count as a bot. */
   readonly intercept: number
 }
 
@@ -82,7 +82,7 @@ interface Basis {
   readonly whole: ModelParts
 }
 
-/** Fits the liveness trees on all people, and their threshold by a trial on four fifths that is tested on the rest. */
+/** Fits the liveness trees on all people. The threshold comes from a trial that is fitted without the held-out people. */
 function fit(basis: Basis, people: readonly Subject[], company: Company, options: FitOptions): Liveness {
   const { wasm, whole } = basis
   const heldOut = people.slice(-Math.min(HELD_OUT, Math.floor(people.length / 5)))

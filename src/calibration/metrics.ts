@@ -14,7 +14,7 @@ export interface Figures {
   readonly people: number
 }
 
-/** Points of a DET curve: share of false matches and false non-matches at falling thresholds. */
+/** Points of a DET curve: shares of false matches and of false non-matches, by descending threshold. */
 interface ErrorCurve {
   readonly fmr: Float64Array
   readonly fnmr: Float64Array
@@ -47,7 +47,7 @@ export function equalErrorRate(genuine: ArrayLike<number>, impostor: ArrayLike<n
   return equalErrorOf(descending(genuine), descending(impostor))
 }
 
-/** The same for scores in descending order: one pass over the thresholds, no curve. */
+/** `equalErrorRate` of scores in descending order, in one pass over the thresholds. */
 function equalErrorOf(g: Float64Array, i: Float64Array): number {
   let [passed, falsely, gap, rate] = [0, 0, Number.POSITIVE_INFINITY, 1]
   while (passed < g.length || falsely < i.length) {
@@ -62,7 +62,7 @@ function equalErrorOf(g: Float64Array, i: Float64Array): number {
   return rate
 }
 
-/** The threshold that `share` of the scores are above. */
+/** The threshold with `share` of the scores above it. */
 export function thresholdAt(impostor: ArrayLike<number>, share: number): number {
   return thresholdOf(descending(impostor), share)
 }

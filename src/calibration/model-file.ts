@@ -23,11 +23,11 @@ export interface Fusion {
   readonly trees: readonly Tree[]
 }
 
-/** Trees over the signs of `assembly/synthesis.ts`, and what turns their sum into a likelihood. */
+/** Trees over the signs of `assembly/synthesis.ts`, and the numbers that turn their sum into a likelihood. */
 export interface Synthesis {
   readonly base: number
   readonly trees: readonly Tree[]
-  /** Added to the sum: a pattern below 0 does not count as a bot. */
+  /** Added to the sum. A pattern with a result below 0 does not count as a bot. */
   readonly intercept: number
   readonly allowance: number
 }
@@ -83,7 +83,6 @@ const blankTwoCovariance = (): TwoCovariance => ({
 
 const nodesOf = (trees: readonly Tree[]): number => trees.reduce((sum, tree) => sum + tree.feature.length, 0)
 
-/** The model file's bytes. */
 export function encodeModel(parts: ModelParts): Uint8Array {
   const header = new Uint32Array(16)
   const [same, later] = parts.fusions
@@ -117,11 +116,11 @@ function encodeTrees(trees: readonly Tree[]): Uint8Array {
   return bytes
 }
 
-/** Place of the number of synthesis trees in the header; that of their nodes follows. */
+/** Index in the header of the number of synthesis trees; the number of their nodes follows. */
 const SYNTHESIS_TREES = 13
 const CURVE_BYTES = 12
 
-/** The bytes of a model file without synthesis trees, with these added; all others stay the same. Throws if it has some. */
+/** Adds synthesis trees to a model file; its other bytes stay the same. Throws if the file has synthesis trees. */
 export function withSynthesis(model: Uint8Array, { base, trees, intercept, allowance }: Synthesis): Uint8Array {
   const header = new Uint32Array(model.slice(0, 64).buffer)
   if (header[SYNTHESIS_TREES] !== 0) throw new Error('the model has synthesis trees')

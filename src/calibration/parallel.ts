@@ -12,8 +12,8 @@ export interface FitTask {
 type Message = { readonly done: number } | { readonly boosted: Boosted }
 
 /**
- * Fits each task on a thread of its own, as many at once as there are cores; threads share the columns. Results are
- * in the order of the tasks and independent of the number of cores. A finished fit is kept in a file `kept` + its name
+ * Fits each task on a thread of its own, at most as many at once as there are cores. The threads share the columns. Results
+ * are in the order of the tasks and independent of the number of cores. A finished fit is kept in a file `kept` + its name
  * until all are finished, so that an interrupted run resumes. `worker` is the built fit-worker.js.
  */
 export async function fitInParallel(
@@ -40,10 +40,10 @@ export async function fitInParallel(
   return results
 }
 
-/** A kept fit of exactly this task; null if none. */
+/** The kept fit of exactly this task; null if there is none. */
 function readKept(file: string, print: string): Boosted | null {
   if (!existsSync(file)) return null
-  // Sound: only this function's caller writes the file; a file of another task has another print.
+  // Sound: only `fitInParallel` writes the file; a file of another task has another print.
   const kept = JSON.parse(readFileSync(file, 'utf8')) as { readonly print: string; readonly boosted: Boosted }
   return kept.print === print ? kept.boosted : null
 }

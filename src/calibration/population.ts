@@ -1,13 +1,13 @@
 import type { TypingSession } from './dataset.js'
 import { FEATURE_KINDS, KEY_KINDS, type ModelParts } from './model-file.js'
 
-/** A session's log times from the kernel: a row per feature kind, with the keys they belong to. */
+/** A session's log times from the kernel, a row for each feature kind, with their keys. */
 export interface RawSession {
   readonly keys: Uint8Array
   readonly rows: readonly Float32Array[]
 }
 
-/** With fewer events a key pair uses its second key's statistics (the figure of a prototype). */
+/** With fewer events a key pair uses its second key's statistics. No measurement behind it. */
 const EVENTS_MIN = 30
 /** Weight, in events, of the statistics of the back-off context. No measurement behind it. */
 const PRIOR_EVENTS = 15
@@ -73,7 +73,7 @@ interface Numbering {
   readonly nContexts: number
   readonly holdContexts: Uint16Array
   readonly pairContexts: Uint16Array
-  /** Pair context to second-key context; undefined or 0: all. */
+  /** Pair context to second-key context; undefined or 0 if there is no such context. */
   readonly backOff: readonly number[]
 }
 

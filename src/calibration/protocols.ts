@@ -5,7 +5,7 @@ import type { Sources } from './comparisons.js'
 import type { Subject, TypingSession } from './dataset.js'
 import type { PersonScores } from './metrics.js'
 
-/** One person's part in a protocol: references, own probes, and the pattern that is tried against others. */
+/** One person's part in a protocol: references, own probes, and the pattern that is compared with the others' references. */
 export interface Participant {
   readonly references: readonly TypingSession[]
   readonly probes: readonly TypingSession[]

@@ -4,7 +4,7 @@
  */
 export type Random = () => number
 
-/** How a forger draws times: rounded to `gridMs`. */
+/** How a forger draws times. They are rounded to `gridMs`. */
 export interface Drawing {
   readonly gridMs: number
   readonly random: Random

@@ -4,7 +4,7 @@ import { type Drawing, normal, type Random } from './random.js'
 /**
  * Forgers whose noise has a memory: each time is the mean of the victim's times of the same key pair, in logarithms, plus a
  * residual that depends on the residuals before it. `S6pair...` forgers draw each residual anew; no person types like that.
- * Every forger has the victim's five references (a stolen store). A family is all models of one `family`.
+ * Every forger has the victim's five references (a stolen store).
  */
 export const MEMORY_MODELS = {
   S7drift: { family: 'autoregressive', drift: 0.7, lag1: 0, cross: 0 },
@@ -20,8 +20,8 @@ export const MEMORY_MODELS = {
 } as const satisfies Record<string, Memory>
 
 /**
- * Forgers who know more of the victim than five references, such as eight captured sign-ins: residuals of the captures in blocks,
- * as a whole on shrunk means, half of them drawn anew, or drawn from their kernel density. `synthesis.ts` fits signs on them.
+ * Forgers who know more of the victim than five references, such as eight captured sign-ins. They use residuals of the captures:
+ * in blocks, as a whole on shrunk means, half of them drawn anew, or drawn from their kernel density. `synthesis.ts` fits signs on them.
  */
 const CAPTURE_MODELS = {
   S8blocks6: { family: 'captured blocks', of: 'victim', length: 6 },
@@ -37,7 +37,7 @@ type Memory = Noise & {
 }
 
 type Noise =
-  /** Shares of the variance: a random walk over the session, the residual before, the residual of the same press's other time. */
+  /** Shares of the variance: of a random walk over the session, of the residual before, of the residual of the press's other time. */
   | {
       readonly family: 'autoregressive' | 'shrunk means'
       readonly drift: number
@@ -257,7 +257,7 @@ function densityOf(sessions: Means['residuals']): Density {
   }
 }
 
-/** Densities take longer than a forgery; a forger makes many from one. */
+/** A density takes longer than a forgery, and a forger makes many forgeries from one density. */
 const densities = new WeakMap<Means['residuals'], Density>()
 
 /** Two normal numbers a press, correlated with each other and with those of the press before, as quantiles of the residuals. */

@@ -9,7 +9,7 @@ export interface Round {
   readonly masked?: boolean
 }
 
-/** Impostors a round: varying text, same text, other days. */
+/** Impostors in a round: of varying text, of same text, of other days. */
 const IMPOSTORS = [20, 15, 16]
 
 const whole = (random: Random, from: number, to: number): number => from + Math.floor(random() * (to - from + 1))
@@ -49,7 +49,7 @@ function foreign(
 const PHRASES = [1, 2, 3, 4, 5]
 const REPETITIONS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
 
-/** Every passphrase and hand class, in order and shuffled, a third of them with other numbers of references; then mixed phrases. */
+/** Every passphrase and hand class, in order and shuffled, a third of them with another number of references; then mixed phrases. */
 export function* sameText(people: readonly Subject[], random: Random): Generator<Round> {
   for (const person of people) {
     for (const hands of ['h1', 'h2']) {
@@ -89,7 +89,7 @@ export function* sameText(people: readonly Subject[], random: Random): Generator
   }
 }
 
-/** Each session enrolled in pieces of 50 presses, with pieces of the person's other sessions as probes. */
+/** Enrolls each session in pieces of 50 presses, with pieces of the person's other sessions as probes. */
 export function* otherDays(people: readonly Subject[], random: Random): Generator<Round> {
   const pieces = (session: TypingSession): TypingSession[] =>
     Array.from({ length: Math.floor(session.length / 50) }, (_, i) => session.slice(50 * i, 50 * i + 50))

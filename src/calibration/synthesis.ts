@@ -25,7 +25,7 @@ import {
 import { collector } from './rows.js'
 
 const FIT = { trees: 500, leaves: 14, learningRate: 0.08, l2: 3, rowsPerLeafMin: 40, rowShare: 0.3, featureShare: 0.25 }
-/** Rounds a person, each with other patterns known, enrolled and captured. */
+/** Rounds for each person, each with other patterns known, enrolled and captured. */
 const ROUNDS = 2
 const PRESSES_MAX = 50
 const PRESSES_MIN = 15
@@ -33,25 +33,26 @@ const REFERENCES = 5
 const CAPTURES = 8
 /** Patterns that the service knows: those of a member who has just enrolled, up to several weeks of sign-ins. */
 const KNOWN = { least: 5, most: 16, usual: 13 }
-/** Sincere patterns of a round that were known: each is examined against the others. */
+/** Most known patterns of a round that are also examined as sincere ones, each against the others. */
 const AGAIN_MAX = 7
 /** Share of the rounds with patterns that simulate another keyboard or way of typing. */
 const CHANGED = 0.5
-/** Share of the forgers who have the references and not the captures. */
+/** Share of the rounds in which the forgers have the references and not the captures. */
 const REFERENCES_STOLEN = 0.25
 /** One person in so many chooses the threshold; no tree sees them. */
 const HELD_OUT = 5
 /** Share of held-out sincere patterns above the threshold, before any allowance. */
 const FALSE_BOTS = 0.003
 /**
- * Logits for people who type unlike the fitted people: at most as many as their own references need. With 4 one in 100 of NISLAB's
- * passphrases of two hands counts as a bot by these signs, with 5 one in 250, with 6 none, and a forger passes more often (model/notebook.md).
+ * Logits for people who type unlike the fitted people: at most as many as their own references need. With 4 logits one in 100 of
+ * NISLAB's passphrases of two hands counts as a bot by these signs, with 5 one in 250, with 6 none. With more logits a forger passes
+ * more often (model/notebook.md).
  */
 const ALLOWANCE = 5
 
-/** Drawn in every round. */
+/** Forgers of every round. */
 const DRAWN = ['S6pairGaussian', 'S6pairLognormal'] as const
-/** Others of the same kind, a few in each round. */
+/** Forgers of which a few are drawn in each round. */
 const OTHERS = ATTACK_MODEL_NAMES.filter((model) => model !== 'S6spliceOther')
 const OTHERS_DRAWN = 5
 
@@ -66,7 +67,7 @@ interface FitOptions {
   readonly onProgress: (message: string) => void
 }
 
-/** Fits the trees that find a pattern drawn from what a forger knows of the member, for a model file without them. */
+/** Fits the trees that detect a pattern drawn from a forger's knowledge of the member, for a model file without such trees. */
 export function fitSynthesis(
   wasm: Uint8Array,
   model: Uint8Array,
@@ -126,7 +127,7 @@ function read(kernel: Kernel, session: TypingSession, known: readonly TypingSess
   )
 }
 
-/** Sincere patterns of a round with what was known of the member. */
+/** Sincere patterns of a round, each with the known patterns of the member. */
 const sincereOf = ({ known, later }: Round): [session: TypingSession, known: readonly TypingSession[]][] => [
   ...later.map((session): [TypingSession, readonly TypingSession[]] => [session, known]),
   ...known

@@ -15,7 +15,7 @@ export interface VectorGroup {
 
 /**
  * The two-covariance model of pattern vectors: mean, the projection that whitens the within-person covariance and
- * diagonalises the between-person one, and the latter's diagonal, best axes first. The covariances of each group are
+ * diagonalises the between-person covariance, and the diagonal of the latter, best axes first. The covariances of each group are
  * computed separately and mixed by weight; people with fewer than two vectors are excluded. `ridge` is the share by which the
  * within-person covariance shrinks to its diagonal, so that a rare habit is invertible. Source: Brummer and De Villiers
  * (Odyssey 2010).

@@ -2,7 +2,7 @@ import { KEYS_BY_CODE } from '../domain/key-table.js'
 import type { TypingSession } from './dataset.js'
 import { normal, type Random, shuffled } from './random.js'
 
-/** Changes the times of a session, and the keys where a person's fingers would find others. */
+/** Changes the times of a session, and its keys if the letters are in other places. */
 type Change = (session: TypingSession) => TypingSession
 
 export const unchanged: Change = (session) => session
@@ -23,7 +23,7 @@ const placesByKey = new Map(
 
 const fingerOf = (key: number): number => fingersByKey.get(key) ?? OTHER_FINGER
 
-/** Distance of two keys in widths of the keyboard; that of two middling ones where a key is no letter. */
+/** Distance of two keys in widths of the keyboard; a middling one if a key is not a letter. */
 function distance(first: number, second: number): number {
   const [from, to] = [placesByKey.get(first), placesByKey.get(second)]
   return from === undefined || to === undefined ? 0.4 : Math.hypot(from.x - to.x, from.y - to.y) / 9
@@ -36,7 +36,7 @@ interface Parts {
   readonly flight: number
   /** By the finger of the previous key and that of this one, `previous x 9 + this`. */
   readonly flightByFingers: readonly number[]
-  /** For a flight across the whole keyboard. */
+  /** Applies in full to a flight across the whole keyboard. */
   readonly flightByDistance: number
   /** Grid of the timer, ms. */
   readonly gridMs: number
@@ -66,8 +66,8 @@ function changeOf({ hold, holdByFinger, flight, flightByFingers, flightByDistanc
 }
 
 /**
- * Another day of the same person. Standard deviations in logarithms: all holds 0.2, the holds of a finger 0.08, the tempo 0.06,
- * a pair of fingers 0.04. That is twice the drift between the days of Monaco's people (model/notebook.md).
+ * Another day of the same person. The standard deviations in logarithms are 0.2 for all holds, 0.08 for the holds of a finger,
+ * 0.06 for the tempo and 0.04 for a pair of fingers. That is twice the drift between the days of Monaco's people (model/notebook.md).
  */
 export function otherDay(random: Random): Change {
   const holdByFinger = drawn(9, 0.08, random)
@@ -77,8 +77,8 @@ export function otherDay(random: Random): Change {
 }
 
 /**
- * A way of typing that the sources do not hold, for everybody in a comparison: slower or faster, other fingers, a longer
- * way to distant keys, mostly one key at a time, letters in other places, a coarse timer.
+ * A way of typing that the sources do not contain, for everybody in a comparison: slower or faster, other fingers, more time for
+ * distant keys, mostly one key at a time, letters in other places, a coarse timer.
  */
 export function otherWay(random: Random): Change {
   const letters = Array.from({ length: LETTERS }, (_, i) => i + 1)

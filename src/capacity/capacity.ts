@@ -18,14 +18,14 @@ export interface CapacityPlan {
   readonly configuration: readonly string[]
 }
 
-/** Maximum of attempts that share one commit (`storage/postgres/attempt/group-commit.ts`). */
+/** Most attempts that share one commit (`storage/postgres/attempt/group-commit.ts`). */
 const BATCH_MAX = 64
 /** PostgreSQL's default without the connections reserved for administration. */
 const CONNECTIONS_MAX = 97
 /** Connections for other clients: the command line, a backup, monitoring, an overlapping deployment. */
 const ADMINISTRATION = 20
 
-/** `message` is the reason why there is no plan. */
+/** `message` says why there is no plan. */
 type Planned = { readonly ok: true; readonly plan: CapacityPlan } | { readonly ok: false; readonly message: string }
 
 /** Sizes a deployment that meets the target at the end of its years, line by line, and finds its lowest limits. */

@@ -18,7 +18,7 @@ import {
 export interface PlanLine {
   readonly name: string
   readonly unit: string
-  /** With the measured costs at their best, median and worst. */
+  /** The values with the best, median and worst measured costs. */
   readonly value: Range
   /** The arithmetic of `typical`, in numbers. */
   readonly because: string

@@ -29,7 +29,7 @@ export interface CapacityTarget {
   readonly cores: number
 }
 
-/** Maximum planned utilisation of processes and stores: leaves room for pauses and the load of a failed process. Our choice. */
+/** Maximum planned utilisation of processes and stores, which leaves room for pauses and the load of a failed process. Our choice. */
 export const BUSY_MAX = 0.7
 /** Lifetime of a session, s. */
 export const SESSION_S = 900
@@ -41,15 +41,14 @@ const CACHED_S = 300
 export const CACHE_MAX_MIB = 1024
 /**
  * Processor time of a reverse proxy and of PgBouncer, µs a request: nginx 1.22 without TLS, half of the requests with a body of
- * 19 kB, and PgBouncer 1.18 in transaction mode under bootstraps that keep their session in PostgreSQL; 500 each at 16
- * connections, on a busy machine. TLS is not included.
+ * 19 kB, and PgBouncer 1.18 in transaction mode under bootstraps that keep their session in PostgreSQL. Each had 500 requests over
+ * 16 connections, on a busy machine. TLS is not included.
  */
 export const [PROXY_US, POOLER_US] = [200, 460]
 /** Masters of the smallest Redis Cluster. */
 export const CLUSTER_MIN = 3
 /** Factor for dead rows, free pages and a month that is dropped as a whole. Our choice, no measurement behind it. */
 export const BLOAT = 1.3
-/** Bytes. */
 export const [GIB, MIB] = [2 ** 30, 2 ** 20]
 
 type At = keyof Range
@@ -157,7 +156,7 @@ export interface Sizes {
   readonly connections: number
 }
 
-/** Computes the sizes; a string is the reason why there are none. */
+/** Computes the sizes. A string says why there are none. */
 export function sized(costs: CapacityCosts, target: CapacityTarget, at: At): Sizes | string {
   const requests = requestsOf(target)
   const part = (name: 'front_us' | 'postgres_us' | 'redis_us') => signInUs(costs, requests, name, at)

@@ -2,12 +2,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { decodeSample } from './sample.js'
 import { stepOf } from './sketch.js'
 
-/** Share of the times that repeat in a copy, and most that repeat in two sincere patterns: they determine the score of one time. */
+/** Share of the times that repeat in a copy, and the most that repeat in two sincere patterns. Both determine the score of one time. */
 const REPEATED_IN_COPY = 0.85
 const REPEATED_BY_CHANCE = 0.4
 const REPEATS = Math.log(REPEATED_IN_COPY / REPEATED_BY_CHANCE)
 const DIFFERS = Math.log((1 - REPEATED_IN_COPY) / (1 - REPEATED_BY_CHANCE))
-/** For a press that only one of the patterns has. */
+/** Penalty for a press that only one of the patterns has. */
 const GAP = 4
 /** Steps of 2.75 % by which two times may differ. */
 const TOLERANCE = 2
@@ -27,7 +27,7 @@ const COPIED_PART = 16
  */
 export const sharesPart = (a: Uint8Array, b: Uint8Array): boolean => alignmentScore(a, b) > COPIED_PART
 
-/** `sharesPart` in turns of the event loop: 27 ms for 500 presses each would hold up all other requests. */
+/** `sharesPart` in turns of the event loop: two patterns of 500 presses take 27 ms, which would delay all other requests. */
 export async function sharesPartInTurns(a: Uint8Array, b: Uint8Array): Promise<boolean> {
   for (const score of scores(a, b)) {
     if (score > COPIED_PART) return true

@@ -30,8 +30,7 @@ function packedSize(task: ScoringTask): number {
 
 /**
  * Packs tasks into one buffer, so that a batch is sent to a worker by one transfer instead of a structured clone of many
- * views. A transfer per attempt costs 10 µs of the front's thread; in a batch of 32 the cost is negligible. The caller owns
- * the result.
+ * views. A transfer costs 10 µs of the front's thread, which is negligible for a batch of 32. The caller owns the result.
  */
 export function packTasks(tasks: readonly ScoringTask[]): ArrayBuffer {
   const buffer = new ArrayBuffer(WORD + tasks.reduce((sum, task) => sum + packedSize(task), 0))

@@ -12,16 +12,19 @@ export interface CopyMeasures {
 export interface CopyEvidence {
   /** Share of sincere patterns that have as much evidence, 0 to 1. */
   readonly chance: number
-  /** Position in `ScoringTask.known` of the pattern that it is nearest to. */
+  /** Position in `ScoringTask.known` of the nearest pattern. */
   readonly index: number
 }
 
-/** Weights that join the measures: a blurred copy has some of the first two, a splice much of the second, other keys the third alone. */
+/**
+ * Weights that join the measures: a blurred copy has some evidence by the first two, a splice much by the second, a copy under
+ * other keys by the third alone.
+ */
 const SOURCES_WITH_CORRELATION = 0.15
 const SOURCES_ALONE = 0.35
 const SOURCES_MAX = 60
 /**
- * Joined evidence that one sincere pattern in 200 has, and one in 1,000: each against up to 48 earlier patterns of the same person,
+ * Joined evidence that one sincere pattern in 200 reaches, and one in 1,000, against up to 48 earlier patterns of the same person
  * in the worst of five open data sets (`npm run bench -- accuracy --captures`). The logarithm of the chance is a line through both.
  */
 const IN_200 = 6.4
@@ -29,7 +32,7 @@ const IN_1000 = 7.9
 
 const chanceOfCopy = (joined: number): number => Math.min(1, 0.005 * 0.2 ** ((joined - IN_200) / (IN_1000 - IN_200)))
 
-/** Joins the measures; `patterns` are the positions of the pattern that each is of. */
+/** Joins the measures. `patterns` has the position of the pattern that each measure belongs to. */
 export function copyEvidence(
   measures: CopyMeasures,
   patterns: Readonly<Record<keyof CopyMeasures, number>>,
@@ -42,9 +45,9 @@ export function copyEvidence(
   return { chance: chanceOfCopy(joined), index }
 }
 
-/** A pattern with less chance counts as a copy. */
+/** A pattern with a lower chance counts as a copy. */
 const COPY_CHANCE = 0.001
-/** A pattern with less chance may be a copy. */
+/** A pattern with a lower chance may be a copy. */
 const DOUBT_CHANCE = 0.005
 
 export const isCopy = (evidence: CopyEvidence | null): boolean => evidence !== null && evidence.chance < COPY_CHANCE

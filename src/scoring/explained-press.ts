@@ -2,7 +2,7 @@
 export const TIMES = ['hold', 'pressPress', 'releasePress', 'releaseRelease'] as const
 export type Time = (typeof TIMES)[number]
 
-/** One kind of time: log likelihood ratio of this person against the population (nats, above 0 for the person), and ms. */
+/** Evidence of one kind of time. `spokeFor` is the log likelihood ratio of this person against the population, nats: above 0 for the person. */
 export interface TimeEvidence {
   readonly spokeFor: number
   readonly expectedMs: number

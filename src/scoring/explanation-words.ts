@@ -9,11 +9,11 @@ interface PairInputs {
   readonly presses: readonly PressEvidence[]
 }
 
-/** A difference below this, or below a tenth of the usual time, counts as none: timers alone err by some ms. */
+/** A difference below this, or below a tenth of the usual time, counts as none: timers are inexact by some ms. */
 const AS_USUAL_MS = 8
 const AS_USUAL_SHARE = 0.1
 
-/** Without release to release, which people cannot interpret. */
+/** All kinds but release to release, which people cannot interpret. */
 const SHOWN_TIMES: readonly Time[] = ['hold', 'pressPress', 'releasePress']
 
 /**

@@ -14,10 +14,10 @@ export interface PairEvidence {
   readonly seen: number | null
   /** Sum over occurrences and kinds of time; above 0 it favours the person. */
   readonly spokeFor: number
-  /** Press to press, mean over occurrences; the hold at the first press. */
+  /** Mean press-press time over the occurrences; the hold at the first press. */
   readonly expectedMs: number
   readonly observedMs: number
-  /** Means of the ms, sums of the log likelihood ratios; a first press has only a hold. */
+  /** Mean times and summed log likelihood ratios; a first press has only a hold. */
   readonly byTime: Readonly<Partial<Record<Time, TimeEvidence>>>
   /** One sentence for people. */
   readonly words: string
@@ -28,7 +28,7 @@ export interface PairEvidence {
  * weighs, and the four times of a pair depend on one another, so the sum is not the confidence.
  */
 export interface Explanation {
-  /** The pattern does not contain its keys, so no key is named. */
+  /** True if the pattern does not contain its keys. No key is named then. */
   readonly masked: boolean
   /** From the strongest evidence for the person to the strongest against. */
   readonly pairs: readonly PairEvidence[]
@@ -38,7 +38,7 @@ export interface Explanation {
 }
 
 /**
- * The kernel's numbers (`Kernel.explain`) as sentences. `references` are the enrolled references of that score, at least one.
+ * Turns the kernel's numbers (`Kernel.explain`) into sentences. `references` are the enrolled references of that score, at least one.
  * If the probe's keys are masked, presses are named by position and not grouped.
  */
 export function explanationOf(explained: Float32Array, probe: Sample, references: readonly Sample[]): Explanation {

@@ -51,7 +51,7 @@ const MODEL_PROBLEMS: Readonly<Record<number, string>> = {
   3: 'a damaged model: its length differs from its header',
 }
 
-/** A failed assertion or a trap inside the kernel: a bug or a damaged sample, never a verdict. */
+/** Thrown for a failed assertion or a trap inside the kernel: a bug or a damaged sample. */
 export class KernelTrap extends Error {
   override readonly name = 'KernelTrap'
 }

@@ -43,7 +43,7 @@ export function scanBody({ current, guarded }: KernelHost, body: Uint8Array): Pa
   }
 }
 
-/** The value whose offset in BODY and length in bytes are at `place` of SCANNED; the scanner has checked its JSON. Null if absent. */
+/** The value whose offset in BODY and length in bytes are at `place` of SCANNED; null if absent. The scanner has checked its JSON. */
 function valueAt({ scanned, text, bodyAt }: KernelInstance, place: number): unknown {
   const at = bodyAt + (scanned[place] ?? 0)
   const length = scanned[place + 1] ?? 0

@@ -25,7 +25,7 @@ export interface KernelScore {
   readonly liveness: number
 }
 
-/** The measures of a search for a copy, and the known pattern that each is of. */
+/** The measures of a search for a copy, and the known pattern that each measure belongs to. */
 interface CopySearch {
   readonly measures: CopyMeasures
   readonly patterns: Readonly<Record<keyof CopyMeasures, number>>
@@ -50,16 +50,16 @@ export interface Kernel {
    * row of `known` holds several, one after another. Null without known patterns.
    */
   copies(sketch: Uint8Array, known: readonly Uint8Array[]): CopySearch | null
-  /** Probability of each press of a sketch that it was taken from the known patterns (`copies`), 0 to 1. */
+  /** Probability, 0 to 1, that a press was taken from the known patterns (`copies`), for each press of a sketch. */
   copiedPresses(sketch: Uint8Array, known: readonly Uint8Array[]): number[]
   /**
-   * Likelihood, 0 to 1, that the last scored pattern was drawn from what a forger knows of the confirmed patterns of the last
-   * `copies`; above 0.5 it counts as a bot. 0 if the references or the patterns are too few.
+   * Likelihood, 0 to 1, that the last scored pattern was drawn from a forger's knowledge of the confirmed patterns of the last
+   * `copies`. Above 0.5 the pattern counts as a bot. 0 if there are too few references or patterns.
    */
   synthesized(): number
   /**
-   * The signs that `synthesized` uses, of slot 0 or of a reference against the other patterns: a view that the next call
-   * overwrites, empty if there are too few patterns.
+   * The signs that `synthesized` uses, of slot 0 or of a reference against the other patterns. The view is empty if there are too
+   * few patterns, and the next call overwrites it.
    */
   examineKnown(slot: number): Float32Array
   /**
@@ -69,16 +69,16 @@ export interface Kernel {
   score(probe: Uint8Array, references: readonly Uint8Array[], sitting?: Sitting): KernelScore
   /** Writes a sample into a slot and reads it, to score many probes against the same references. */
   read(slot: number, sample: Uint8Array): void
-  /** The same score for slots that `read` has filled: the probe in slot 0, the references in slots 1 to `references`. */
+  /** `score` for slots that `read` has filled: the probe in slot 0, the references in slots 1 to `references`. */
   scoreRead(references: number, sitting?: Sitting): KernelScore
   /**
    * The template of the last score's references, slots 1 to `references`: their samples and the part of a score that depends
    * on them alone. Valid for this module and model only; under 8 KiB for five references of 50 keys. The caller owns it.
    */
   keep(references: number): Uint8Array
-  /** The same score, bit for bit, against a template of `keep`, in half the time. */
+  /** `score` against a template of `keep`, bit for bit, in half the time. */
   scoreKept(probe: Uint8Array, template: Uint8Array, sitting?: Sitting): KernelScore
-  /** Builds the template from slots 1 to `references`. */
+  /** Builds the kernel's template from slots 1 to `references`. */
   enroll(references: number): void
   /** Comparison features of slot 0 and the template: a view that the next call overwrites. */
   compare(references: number): Float32Array

@@ -45,7 +45,7 @@ function deviceOf(d: NonNullable<PatternMetadata['d']>): Device {
 
 const textOf = (text: string | undefined): string | null => clipped(text ?? '', TEXT_MAX) || null
 
-/** FNV-1a, 32 bit, of the list in order: distinguishes lists without keeping them. */
+/** FNV-1a, 32 bit, of the list in order. It distinguishes lists without storing them. */
 function digest(texts: readonly string[]): string {
   let hash = 0x811c9dc5
   for (const text of texts)

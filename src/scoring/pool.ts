@@ -13,12 +13,12 @@ interface ScoringPoolOptions extends WorkerFiles {
   readonly log?: (message: string) => void
 }
 
-/** Far above the need of a thread (20 MB), far below a size that exhausts the process. The kernel's memory is fixed. */
+/** A thread needs 20 MB, and this size does not exhaust the process. The kernel's memory is fixed and comes on top. */
 const HEAP_MAX_MB = 128
 
 /**
- * Scoring on worker threads. Each free worker gets the waiting tasks as one batch, at most 32. No timer delays a batch, so an
- * idle service adds no latency. A worker that exits, runs out of memory or stays at one task for 400 ms is replaced. The
+ * Scoring on worker threads. Each free worker gets waiting tasks as one batch, at most 32. No timer delays a batch, so an idle
+ * service adds no latency. A worker that exits, runs out of memory or stays at one task for 400 ms is replaced. The
  * worker's current task is retried once, alone. If that fails too, the task's promise rejects, and from then on a pattern of
  * the same bytes is refused as unreadable. The other tasks of the batch go to the next worker.
  */

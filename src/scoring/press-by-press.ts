@@ -32,7 +32,7 @@ const BOUNDS: Readonly<Record<Time, readonly [number, number]>> = {
   releaseRelease: [-800, 3000],
 }
 
-/** Each press with the range of the references. Masked keys are one key, so a range is that of all presses then. */
+/** Compares each press with the range of the references. Masked keys count as one key, so their range is that of all presses. */
 export function pressByPress(
   presses: readonly PressEvidence[],
   masked: boolean,

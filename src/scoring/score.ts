@@ -5,7 +5,7 @@ import { readableSample } from './sample.js'
 import type { ProfileTemplate, ScoringResult, ScoringTask } from './scoring.js'
 import { sketchOf } from './sketch.js'
 
-/** Above this a pattern counts as a bot; the model's liveness curve is calibrated to it. */
+/** A pattern above this counts as a bot; the model's liveness curve is calibrated to it. */
 export const BOT_LIKELIHOOD = 0.5
 /**
  * A probe nearer than this to a reference, shift and scale removed, is a copy of the reference. A copy with a jitter of 5 ms
@@ -56,7 +56,7 @@ export function scoreTask(kernel: Kernel, task: ScoringTask): ScoringResult {
   }
 }
 
-/** Searches known patterns for what a sketch was made from; null without known patterns. */
+/** Searches the known patterns for the original of a sketch; null without known patterns. */
 export function searchCopy(kernel: Kernel, sketch: Uint8Array, known: readonly Uint8Array[]): CopyEvidence | null {
   const found = kernel.copies(sketch, known)
   return found === null ? null : copyEvidence(found.measures, found.patterns)

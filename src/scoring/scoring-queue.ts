@@ -11,9 +11,9 @@ export interface QueuedTask {
   misses: number
 }
 
-/** Most tasks in a batch: 32 make the 10 µs of a transfer negligible; with more, the first tasks only wait longer. */
+/** Most tasks in a batch. 32 tasks make the 10 µs of a transfer negligible; with more, the first tasks would only wait longer. */
 const BATCH_MAX = 32
-/** Most hashes kept of bodies that have failed two workers. */
+/** Most hashes kept of bodies during which two workers have failed. */
 const POISONS_MAX = 1000
 
 /** The tasks that wait for a worker. */

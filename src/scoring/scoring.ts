@@ -5,7 +5,7 @@ import type { TypingMetadata } from './pattern-metadata.js'
 
 /**
  * References as the kernel prepared them for the next score, which then costs half. Only the same kernel and model can use
- * the bytes. Biometric data like the samples in them: memory only, never stored.
+ * the bytes. They are biometric data like the samples in them, and are kept in memory only.
  */
 export interface ProfileTemplate {
   readonly bytes: Uint8Array
@@ -21,13 +21,13 @@ export interface ScoringTask {
   readonly references: readonly Uint8Array[]
   /** Samples of the adaptive references, for a second score. */
   readonly adaptive?: readonly Uint8Array[]
-  /** Instead of both: the template of the enrolled references from an earlier result. */
+  /** The template of the enrolled references from an earlier result, which replaces `references` and `adaptive`. */
   readonly template?: ProfileTemplate
   /** When the body was typed, for a comparison; `same` if absent. */
   readonly sitting?: Sitting
   /** Asks for the template of the enrolled references in the result. */
   readonly keep?: boolean
-  /** Rows of sketches of the member's known patterns, each one after another; none is compared if absent or empty. */
+  /** Sketches of the member's known patterns; each row holds several, one after another. No search for copies if absent or empty. */
   readonly known?: readonly Uint8Array[]
   /** 32 bytes; keys the replay mark. */
   readonly replayKey: Uint8Array
@@ -63,7 +63,7 @@ export interface PatternReading {
   readonly replayDistanceMs: number
   /** Calibrated probability from 0 to 1 that the owner of the enrolled references typed this; null without references. */
   readonly confidence: number | null
-  /** The same against the enrolled and the adaptive references together; null without adaptive ones. */
+  /** `confidence` against the enrolled and the adaptive references together; null without adaptive ones. */
   readonly confidenceAdapted: number | null
   /** Counts enrolled and adaptive references. */
   readonly nReferencesUsed: number

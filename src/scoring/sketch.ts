@@ -13,7 +13,8 @@ const EMPTY = new Uint8Array(1)
 /**
  * The sketch of a pattern, from its sample (`encodeSample`): u8 presses n (highest bit: confirmed), n key indices, n holds,
  * n intervals from the previous press; times as steps of 2.75 % (the format of `assembly/sketch.ts`). 151 bytes for 50
- * presses. Biometric data like the sample: memory only. A sample of another version gets a sketch without presses.
+ * presses. A sketch is biometric data like the sample, and is kept in memory only. A sample of another version gets a sketch
+ * without presses.
  */
 export function sketchOf(sample: Uint8Array): Uint8Array {
   if (!readableSample(sample)) return EMPTY
@@ -39,7 +40,7 @@ export function sketchOf(sample: Uint8Array): Uint8Array {
 export const stepOf = (ms: number): number =>
   Math.min(255, Math.round(Math.log(1 + Math.max(0, ms) / LINEAR_MS) / STEP))
 
-/** Marks the sketch of a reference or of a successful sign-in: the means of the member are of these. */
+/** Marks the sketch of a reference or of a successful sign-in. Only confirmed sketches count for the member's means. */
 export function confirmed(sketch: Uint8Array): Uint8Array {
   const copy = Uint8Array.from(sketch)
   copy[0] = (copy[0] ?? 0) | CONFIRMED

@@ -7,7 +7,7 @@ export const isTouchScreen = (kind: string | null): boolean => TOUCH_KINDS.has(k
 
 /**
  * Refuses patterns from phones and tablets: the model was fitted on keyboards only, so its confidence in a touch screen would be
- * a guess. The device is as the pattern's `d` describes it; a pattern that describes none is scored.
+ * a guess. The pattern's `d` describes the device; a pattern without `d` is scored.
  */
 export const withoutTouchScreens = (scoring: Scoring): Scoring => ({
   async score(task) {

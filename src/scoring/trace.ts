@@ -39,13 +39,13 @@ export interface Trace extends ScorerIdentity {
     readonly sitting: Sitting
   }
   readonly result: TracedResult
-  /** Named like the dashboard's indicators. */
+  /** The indicators under their names in the dashboard. */
   readonly indicators: { readonly biometric: number | null; readonly bot: number }
   /** Null without references. */
   readonly explanation: Explanation | null
 }
 
-/** Inputs of a score: samples as stored. */
+/** Inputs of a score, samples in the stored form. */
 interface TracedInputs {
   readonly probe: Uint8Array
   readonly references: readonly Uint8Array[]

@@ -12,7 +12,7 @@ export interface WholeSign {
   readonly words: string
 }
 
-/** For pace and hold: a person's own mean varies by about 5 % between patterns. Not measured. */
+/** Share by which pace and hold count as usual: a person's own mean varies by about 5 % between patterns. Not measured. */
 const AS_USUAL = 0.05
 /** A longer press-press time is a pause (same bound as `assembly/summary.ts`). */
 const PAUSE_MS = 500
