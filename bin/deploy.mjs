@@ -26,7 +26,7 @@ const EXAMPLES = {
   ALERT_CA: '/etc/keystride/alert-ca.pem',
   TRACES_ENDPOINT: 'http://localhost:4318',
 }
-/** The units set three of these and read the secrets from files, the embedded PostgreSQL does not run there, and nor does single sign-on. */
+/** Settings that a unit must not have: the units set three of them and read the secrets from files, and the embedded PostgreSQL and single sign-on do not run there. */
 const NOT_FOR_UNITS = [
   ...['DATABASE_URL_FILE', 'MIGRATE', 'ENCRYPTION_KEY_FILE', 'DATABASE_URL', 'ENCRYPTION_KEY'],
   ...['KEYSTRIDE_DATA', 'SSO_FILE'],

@@ -14,7 +14,7 @@ const percent = (share, [low, high], digits) =>
 const short = (ratio) => ratio.toFixed(ratio < 0.1 ? 3 : ratio < 2 ? 2 : 1)
 const spread = ({ median, min, max }) => `${short(median)} (${short(min)} to ${short(max)})`
 
-/** P1 and P2 alone: the model was fitted on the people of P3 and P4, whose figures come out of fold from `keystride calibrate`. */
+/** Only P1 and P2: the model was fitted on the people of P3 and P4, whose figures come out of fold from `keystride calibrate`. */
 const accuracy = ({ P1, P2 }) => {
   const row = ({ intervals, people, ...shares }) => ({
     global_eer: percent(shares.global_eer, intervals.global_eer, 2),

@@ -37,7 +37,7 @@ const RULES = [
 /** A comment, or a literal, which may hold the marks of a comment: string, template, regular expression. */
 const TOKEN =
   /\/\*[\s\S]*?\*\/|\/\/.*(?:\n[ \t]*\/\/.*)*|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\[\s\S]|[^`\\])*`|(?<=[=(,:[!&|?{};]\s*)\/(?![*/])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\[\n])+\//g
-/** The same for SQL, and for languages with comments after a number sign. */
+/** `TOKEN` for SQL, and for languages with comments after a number sign. */
 const SQL_TOKEN = /--.*(?:\n[ \t]*--.*)*|'[^']*'/g
 const SHELL_TOKEN = /(?<=^|\s)#.*(?:\n[ \t]*#.*)*/gm
 /** A literal in front of a function, or of options: the title of a test. */

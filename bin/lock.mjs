@@ -31,7 +31,7 @@ export function alone(file, work, onWait) {
   }
 }
 
-/** 0 if the lock has just gone. */
+/** The process id in a lock; 0 if the lock has just gone. */
 function holderOf(file) {
   try {
     return Number(readFileSync(file, 'utf8'))
@@ -40,7 +40,7 @@ function holderOf(file) {
   }
 }
 
-/** This process holds no lock yet: in a container, one that was killed leaves a lock with the id that the next one gets. */
+/** Whether the holder runs. This process holds no lock yet: in a container a killed process leaves a lock with the id that the next process gets. */
 function isAlive(pid) {
   if (!(pid > 0) || pid === process.pid) return false
   try {

@@ -41,6 +41,6 @@ function page() {
 if (positionals[0] === 'dashboard') process.stdout.write(`${JSON.stringify(dashboardOf(), null, 2)}\n`)
 else if (!values.check) writeFileSync(pathOf(PAGE), page())
 else if (read(PAGE) !== page()) {
-  console.error(`${PAGE} is not what npm run monitoring writes: run it`)
+  console.error(`${PAGE} differs from the output of npm run monitoring: run it`)
   process.exitCode = 1
 }

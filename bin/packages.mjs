@@ -42,11 +42,11 @@ for (const name of process.argv.slice(2)) {
   // npm packs a licence from the package's own folder only.
   copyFileSync(join(root, 'LICENSE'), at('LICENSE'))
   if (name === 'recorder') serveElement()
-  // Single sign-on calls the core API through it.
+  // Single sign-on calls the core API through the client.
   if (name === 'client') copyFileSync(at('dist/client.js'), join(root, 'build/client.js'))
 }
 
-/** The entries and the types again, for `require` where Node loads no ES modules by it (before 20.19). */
+/** Builds the entries and the types for `require`, which loads no ES modules before Node 20.19. */
 async function buildCommonJs(name, dist) {
   const outdir = join(dist, 'cjs')
   const types = readdirSync(dist, { recursive: true }).filter((file) => file.endsWith('.d.ts'))

@@ -113,7 +113,7 @@ function isBuilt(name) {
   )
 }
 
-/** npm writes node_modules/.package-lock.json when it has finished; one that is older than the lockfile is outdated. */
+/** npm writes node_modules/.package-lock.json when it has finished. A file that is older than the lockfile is outdated. */
 function installed() {
   const done = at('node_modules/.package-lock.json')
   return existsSync(done) && statSync(done).mtimeMs >= statSync(at('package-lock.json')).mtimeMs

@@ -16,7 +16,7 @@ dated section in CHANGELOG.md, and a commit whose checks (.ci/run) fail. Publish
 
   --out FOLDER     a new folder for the files
   --sign FILE      Ed25519 private key in PEM that signs the provenance (DSSE envelope); without it the release is unsigned
-  --dry-run        goes on where a release would be refused, and runs no checks
+  --dry-run        continues where a release would be refused, and runs no checks
   --verify FOLDER  compares every file with SHA256SUMS and the provenance
   --key FILE       Ed25519 public key in PEM: the signature is verified too, and an unsigned release is refused
 
@@ -61,7 +61,7 @@ function makeRelease({ out: folder, sign: keyFile, 'dry-run': dry }) {
   const { version } = manifestOf(root)
   const commit = git(root, 'rev-parse', 'HEAD')
   const key = keyFile === undefined ? null : privateKey(keyFile)
-  if (existsSync(out) && readdirSync(out).length > 0) throw new Refused(`${out} has files: wanted is a new folder`)
+  if (existsSync(out) && readdirSync(out).length > 0) throw new Refused(`${out} has files: name a new folder`)
   const objections = objectionsTo(root, version)
   if (objections.length > 0 && !dry) throw new Refused(objections.join('\n'))
   for (const objection of objections) say(`a release would be refused: ${objection}`)
@@ -85,7 +85,7 @@ function makeRelease({ out: folder, sign: keyFile, 'dry-run': dry }) {
   report({ out, version, commit, signed: key !== null, dry })
 }
 
-/** Reasons why this checkout is no release. */
+/** Reasons why this checkout cannot be released. */
 function objectionsTo(root, version) {
   const found = []
   const changes = git(root, 'status', '--porcelain')
@@ -102,7 +102,7 @@ function objectionsTo(root, version) {
   const tagged = spawnSync('git', ['rev-parse', '--verify', '--quiet', `refs/tags/v${version}^{commit}`], { cwd: root })
   const at = tagged.stdout.toString().trim()
   if (at !== '' && at !== git(root, 'rev-parse', 'HEAD'))
-    found.push(`the tag v${version} names another commit, ${at}: wanted is a new version`)
+    found.push(`the tag v${version} names another commit, ${at}: choose a new version`)
   return found
 }
 
@@ -131,7 +131,7 @@ function pack(clone, out, version) {
   writeFileSync(join(out, `keystride-${version}.grafana.json`), dashboard)
 }
 
-/** Bytes by name, without the sums and the provenance. */
+/** The files of a release by name, without the sums and the provenance. */
 function filesIn(folder) {
   const names = readdirSync(folder).filter((name) => ![SUMS, UNSIGNED, SIGNED].includes(name))
   return new Map(names.sort().map((name) => [name, readFileSync(join(folder, name))]))
@@ -141,7 +141,7 @@ function sumsOf(files) {
   return [...files].map(([name, bytes]) => `${sha256(bytes)}  ${name}\n`).join('')
 }
 
-/** Without times, so that two runs on one commit are equal. */
+/** The provenance. It has no times, so that two runs on one commit are equal. */
 function statement({ clone, commit, version, files }) {
   const lock = readFileSync(join(clone, 'package-lock.json'))
   return {
@@ -196,7 +196,7 @@ function report({ out, version, commit, signed, dry }) {
   if (dry) return say('A dry run: do not publish these files.')
   say('\nPublish with:\n')
   say(`  git tag v${version} ${commit} && git push origin v${version}`)
-  // The packages first: the server's documents refer to them.
+  // The packages are published first, because the server's documents refer to them.
   const tarballs = [...filesIn(out).keys()].filter((name) => name.endsWith('.tgz'))
   const isServer = (name) => name === `keystride-${version}.tgz`
   for (const name of [...tarballs.filter((one) => !isServer(one)), ...tarballs.filter(isServer)])
@@ -233,7 +233,7 @@ function compare(wanted, files, by) {
   if (missing.length > 0) throw new Refused(`${missing.join(', ')} of ${by} is not in the folder`)
 }
 
-/** The statement as text, and a word on its signature. With a key, refuses all but a signature by that key. */
+/** The statement as text, and the state of its signature. With a key, only a signature by that key is accepted. */
 function provenanceOf(folder, keyFile) {
   if (!existsSync(join(folder, SIGNED))) {
     if (keyFile !== undefined)

@@ -6,7 +6,7 @@ import { prepare } from './prepare.mjs'
 
 prepare()
 const { env } = process
-// Tests and benches start this script without npm, for the service alone; a process with a parent serves for a supervisor.
+// Tests and benches start this script without npm, for the service alone. A process with an IPC channel serves for a supervisor.
 const forPeople = env.npm_lifecycle_event === 'start' && process.send === undefined
 const isDemo = forPeople && !env.DATABASE_URL && !env.DATABASE_URL_FILE
 if (isDemo && !process.argv.includes('--empty')) env.DEMO ||= 'month'

@@ -13,7 +13,7 @@ const data = env.KEYSTRIDE_DATA || '.keystride'
 const folder = join(data, 'sso-demo')
 const secret = randomBytes(24).toString('base64url')
 
-// The service ends: so does its demo.
+// The demo ends with the service.
 process.on('disconnect', () => process.exit())
 process.on('uncaughtException', ({ message }) => {
   process.stderr.write(
@@ -22,12 +22,12 @@ process.on('uncaughtException', ({ message }) => {
   process.exit(1)
 })
 const { warn } = console
-// Known (docs/sso.md), and no news for a person who tries the demo.
+// The warning is known (docs/sso.md), and does not concern a person who tries the demo.
 console.warn = (line, ...more) => /oidc-provider WARNING: Unsupported runtime/.test(line) || warn(line, ...more)
 await service()
 await serveDemo(await mailPort())
 
-/** Ends the process if the service has no demo organization, or no core API at this address: other roles, another host. */
+/** Ends the process if the service has no demo organization, or no core API at this address because of other roles or another host. */
 async function service() {
   if (!existsSync(join(data, 'demo.json'))) process.exit()
   const answers = () =>

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// `npm test`: installs, builds and runs tests. Other arguments are passed to vitest.
+// `npm test`: installs, builds and runs tests. See --help.
 import { spawn, spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'

@@ -51,7 +51,7 @@ if (options.write) {
 }
 process.exit(table.every(({ pass, files: by }) => pass || by.length === 0) ? 0 : 1)
 
-/** The options; prints the help and ends if the command line asks for it or has a fault. */
+/** The options. Prints the help and ends if the command line asks for help or has a fault. */
 function asked() {
   const [text, flag] = [{ type: 'string' }, { type: 'boolean' }]
   try {

@@ -19,12 +19,12 @@ export type Administer = (
   options?: { readonly schema?: SchemaChoice; readonly redis?: boolean },
 ) => Promise<void>
 
-/** Administration on the stores that `env` names; Redis is opened only if `redis` is true. Only `keystride migrate` changes the schema. */
+/** Runs work on the stores that `env` names. Redis is opened only if `redis` is true. Only `keystride migrate` changes the schema. */
 export const administerFrom =
   (env: NodeJS.ProcessEnv): Administer =>
   (work, { schema = 'exact', redis = false } = {}) =>
     run(async () => {
-      // Imported here: help, completion and usage errors need no store, and these modules load slowly.
+      // Imported late: help, completion and usage errors need no store, and these modules load slowly.
       const [{ readConfig }, { administration, openStores }] = await Promise.all([
         import('../process/config.js'),
         import('../wiring/open-stores.js'),
@@ -69,7 +69,7 @@ export async function withRetries<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** One line, or several, on standard output. */
+/** Prints one or more lines on standard output. */
 export const print = (text: string) => process.stdout.write(`${text}\n`)
 /** Epoch milliseconds as ISO 8601. */
 export const iso = (ms: number) => new Date(ms).toISOString()

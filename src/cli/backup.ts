@@ -47,7 +47,7 @@ async function verify(file: string, env: NodeJS.ProcessEnv, asJson: boolean): Pr
   if (!asJson) print(`${file} is complete, and its encryption keys are held.`)
 }
 
-/** SIGINT and SIGTERM abort it, so that the temporary database is removed before the process ends. */
+/** A signal that SIGINT and SIGTERM abort, so that the temporary database is removed before the process ends. */
 function interruption(): AbortSignal {
   const interrupted = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interrupted.abort())

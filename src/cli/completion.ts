@@ -33,7 +33,7 @@ function wordsAfter(program: Command): WordsAfter {
   return all
 }
 
-/** The script finds the longest known chain of commands at the start of the line. bash completes files if no word matches. */
+/** Each script finds the longest known chain of commands at the start of the line. bash completes files if no word matches. */
 const SCRIPT: Record<Shell, (words: WordsAfter) => string> = {
   bash: (words) => `_keystride() {
   local chain='' word i

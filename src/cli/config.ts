@@ -21,7 +21,7 @@ async function check(env: NodeJS.ProcessEnv, { connect, json }: { connect?: true
     import('../process/config.js'),
     import('../process/unknown-variables.js'),
   ])
-  // Printed first: a misspelt name may be the cause of an error below.
+  // Printed first, because a misspelt name may be the cause of an error below.
   for (const line of unknownVariables(env)) process.stderr.write(`keystride: warning: ${line}\n`)
   const config = readConfig(env)
   if (config.ssoFile !== null) {

@@ -5,7 +5,7 @@ import type { DiagnosisOptions } from './doctor/diagnose.js'
 import { count, type Finding } from './doctor/finding.js'
 import { table } from './table.js'
 
-/** `keystride doctor`: checks what the service needs, and says what to do. */
+/** `keystride doctor`: checks all that the service needs, and says what to do. */
 export const doctorCommand = (env: NodeJS.ProcessEnv): Command =>
   new Command('doctor')
     .description('check what the service needs: configuration, stores, keys, certificates, jobs and backups')
@@ -26,9 +26,9 @@ export const doctorCommand = (env: NodeJS.ProcessEnv): Command =>
 
 const NOTES = `
 The levels are ok, note, warning and problem. A check that could not be done is a note, never ok. The exit status is 1 if there is a
-problem, else 0. Run it with the environment of the service, on its machine. It changes nothing, prints no secret, and goes on with the
-other checks while a store is down. It does not check whether the service serves: GET /readyz of each process does. It connects to the
-servers of alert channels by TLS, and sends them no message.`
+problem, else 0. Run the command with the environment of the service, on its machine. It changes nothing, prints no secret, and goes on
+with the other checks while a store is down. It does not check whether the service serves: GET /readyz of each process does. It connects
+to the servers of alert channels by TLS, and sends them no message.`
 
 function report(findings: readonly Finding[]): string {
   const rows = findings.flatMap(({ area, level, found, advice }) => [

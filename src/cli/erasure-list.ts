@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import type { Erasure } from '../storage/erasures.js'
 
-/** A list of erasures as text: one line each, then a last line with their number and the SHA-256 of all lines before it. */
+/** A list of erasures as text: one line for each erasure, then a last line with their number and the SHA-256 of the lines before. */
 interface ErasureList {
   line(erasure: Erasure): string
   last(): string
@@ -34,7 +34,7 @@ export function newErasureList(): ErasureList {
   }
 }
 
-/** Parses a list; null if it is incomplete or was changed. */
+/** Parses a list; null if the list is incomplete or was changed. */
 export function wholeErasureList(text: string): Erasure[] | null {
   const end = text.lastIndexOf('\n', text.length - 2) + 1
   const lines = text.slice(0, end)
@@ -47,7 +47,7 @@ export function wholeErasureList(text: string): Erasure[] | null {
   return list.data ?? null
 }
 
-/** Undefined for invalid JSON. */
+/** Parses JSON; undefined if it is invalid. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -64,7 +64,7 @@ export function erasuresCommand(administer: Administer, env: NodeJS.ProcessEnv):
 
 const AT_A_TIME = 1000
 
-/** Several lists of one database repeat erasures. */
+/** Removes duplicates: several lists of one database repeat erasures. */
 const distinct = (erasures: readonly Erasure[]): Erasure[] => [
   ...new Map(erasures.map((one) => [`${one.organizationId} ${one.id}`, one])).values(),
 ]

@@ -27,7 +27,7 @@ export function explainCommand(run: (work: () => Promise<void>) => Promise<void>
     .option('--probe <file>', 'the typing pattern to score')
     .option('--patterns <file>', 'all patterns in one file instead: {"references": [...], "probe": {...}}')
     .option('--later', 'the probe was typed more than an hour after the last reference')
-    .option('--json', 'print the trace: what was scored, the result to the last digit, the explanation')
+    .option('--json', 'print the trace: the scored patterns, the result to the last digit, the explanation')
     .addHelpText(
       'after',
       '\nA trace holds how a person types and which keys they pressed: protect it like a password file, and delete it soon.\n' +
@@ -97,7 +97,7 @@ function parsed(bytes: Uint8Array, file: string): unknown {
   }
 }
 
-/** The sample of a pattern. Throws with the pattern's name and the field or bound, never a value. */
+/** The sample of a pattern. Throws an error with the pattern's name and the field or bound, never with a value. */
 function sampleOf(bytes: Uint8Array, name: string): Uint8Array {
   const read = readTypingPattern(bytes)
   if (!read.ok) throw new Error(`${name} is no acceptable typing pattern: ${read.message}`)

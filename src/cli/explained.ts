@@ -2,14 +2,14 @@ import type { PairEvidence } from '../scoring/explanation.js'
 import type { Trace } from '../scoring/trace.js'
 import { table } from './table.js'
 
-/** Maximum of key pairs shown for, and of those shown against; the trace has all. */
+/** Most key pairs shown for the person, and most shown against; the trace has all. */
 const SHOWN = 12
 
 /** A trace as text for a terminal: the result, the pattern as a whole, the strongest key pairs. Ends with a newline. */
 export function explained({ result, explanation, nReferences, model }: Trace): string {
   const lines = [
     `confidence      ${(result.confidence ?? 0).toFixed(3)} against ${nReferences} references (${model.name}); 0.5 or more passes where nothing else is set`,
-    `bot likelihood  ${percent(result.botLikelihood)}${result.botLikelihood > 0.5 ? ': called a machine' : ''}`,
+    `bot likelihood  ${percent(result.botLikelihood)}${result.botLikelihood > 0.5 ? ': counts as a machine' : ''}`,
     `replay          ${replayed(result.replayDistanceMs)}`,
   ]
   if (explanation !== null) {

@@ -4,7 +4,7 @@ import type { Config } from '../process/config.js'
 import { keyFile } from '../storage/crypto/key-file.js'
 import { givenKeys, type KeyRing } from '../storage/key-ring.js'
 
-/** The encryption keys that the configuration gives. Null if there are none: unlike the service, a check creates no key. */
+/** The encryption keys of the configuration; null if there are none, because a check, unlike the service, creates no key. */
 export function heldKeys({ encryptionKey, encryptionKeysPrevious, dataFolder }: Config): KeyRing | null {
   if (encryptionKey !== null) return givenKeys(encryptionKey, encryptionKeysPrevious)
   return existsSync(join(dataFolder, 'encryption.key')) ? keyFile(dataFolder) : null

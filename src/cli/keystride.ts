@@ -5,11 +5,11 @@ import { administerFrom, run } from './administer.js'
 interface Entry {
   readonly name: string
   readonly what: string
-  /** Loads the command's module: its imports may take longer than the command. */
+  /** Loads the command's module, whose imports may take longer than the command. */
   readonly load: (env: NodeJS.ProcessEnv) => Promise<Command>
 }
 
-/** In the order of the help text. */
+/** The commands in the order of the help text. */
 const COMMANDS: readonly Entry[] = [
   {
     name: 'serve',
@@ -103,7 +103,7 @@ const WRONG_USE = 2
 
 /**
  * The command line: the service and its administration. Administration uses the same environment variables and stores as
- * the service. It uses an embedded PostgreSQL that runs already, or else starts it until the command ends.
+ * the service. An embedded PostgreSQL that runs already is used; otherwise it is started until the command ends.
  */
 export async function keystride(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
   const words = argv.slice(2).filter((word) => !word.startsWith('-'))

@@ -31,7 +31,7 @@ export function limitsCommand(administer: Administer): Command {
     )
 }
 
-/** The new rate limit; null: the default; undefined: no change. */
+/** The new rate limit; null for the default, undefined for no change. */
 function rateOf({ rate: perSecond, burst: atOnce }: Options): KeyRate | null | undefined {
   const isRate = typeof perSecond === 'number' && perSecond !== NO_RATE
   if (atOnce !== undefined && !isRate) throw new WrongUse('--burst goes with a --rate above 0')

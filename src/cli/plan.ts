@@ -90,7 +90,7 @@ const targetOf = (options: Options): CapacityTarget => ({
   cores: options.cores,
 })
 
-/** The costs in a file: the bench's own table, or a report with a table under `costs`. Throws with the name of the field. */
+/** The costs in a file: the bench's own table, or a report with a table under `costs`. Throws an error that names the field. */
 function costsFrom(file: string): CapacityCosts {
   let found: unknown
   try {

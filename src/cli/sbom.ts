@@ -34,11 +34,11 @@ const MODULES = 'node_modules/'
 /** The name of the package at a path of the lockfile. */
 export const nameAt = (path: string): string => path.slice(path.lastIndexOf(MODULES) + MODULES.length)
 
-/** Whether production works without the package. `devOptional`: optional in production, and needed by a development package. */
+/** Whether production works without the package. `devOptional` means optional in production and needed by a development package. */
 export const isOptional = ({ optional, devOptional }: LockedPackage): boolean =>
   optional === true || devOptional === true
 
-/** Whether a registry gives the package: it is neither this project nor one of its `packages/`, nor a link to one. */
+/** Whether the package comes from a registry: it is neither this project nor one of its `packages/`, nor a link to one. */
 const isForeign = (path: string, { link }: LockedPackage): boolean => path.startsWith(MODULES) && link !== true
 
 /** The packages that `npm ci --omit=dev` may install on any platform, by path: without those that only developers need. */
@@ -49,16 +49,16 @@ export const productionTree = (lock: Lockfile): [path: string, entry: LockedPack
 export const BUNDLED: readonly string[] = ['@preact/signals', '@preact/signals-core', 'preact', 'uplot', 'uqr']
 const isBundled = (path: string): boolean => BUNDLED.some((name) => path === `${MODULES}${name}`)
 
-/** The packages of which code ships: the production tree, and those in the console. */
+/** The packages whose code ships: the production tree, and the packages in the console. */
 export const shippedTree = (lock: Lockfile): [path: string, entry: LockedPackage][] =>
   Object.entries(lock.packages).filter(
     ([path, entry]) => isForeign(path, entry) && (entry.dev !== true || isBundled(path)),
   )
 
 /**
- * The shipped packages as a CycloneDX 1.6 document. It depends only on the lockfile, byte for byte: it has no time, and a hash
- * of its content as serial number. (`npm sbom` has a time and a random number, and omits packages that a development package
- * needs too.)
+ * The shipped packages as a CycloneDX 1.6 document. It depends only on the lockfile, byte for byte: it has no time, and its
+ * serial number is a hash of its content. (`npm sbom` has a time and a random number, and omits packages that a development
+ * package needs too.)
  */
 export function cyclonedx(lock: Lockfile, pinned: PinnedFiles): object {
   const tree = shippedTree(lock)
@@ -127,7 +127,7 @@ function namesNeeded(entry: LockedPackage): string[] {
   return [...Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies }), ...bundled]
 }
 
-/** The path at which Node finds the package `name` from the one at `path`; null outside of the production tree. */
+/** The path at which Node finds the package `name` from the package at `path`; null if that is not shipped. */
 function resolved(lock: Lockfile, path: string, name: string): string | null {
   for (let from = path; ; from = from.slice(0, Math.max(0, from.lastIndexOf(`/${MODULES}`)))) {
     const candidate = `${from === '' ? '' : `${from}/`}${MODULES}${name}`

@@ -54,7 +54,7 @@ async function release(env: NodeJS.ProcessEnv, given: string | undefined, all: b
   print(`${n} ${n === 1 ? 'account has' : 'accounts have'} no reference now.`)
 }
 
-/** Calls with the wiring of single sign-on, the configuration and open stores. */
+/** Runs `call` with the wiring of single sign-on, the configuration and open stores. */
 async function withStores<T>(
   env: NodeJS.ProcessEnv,
   call: (wiring: typeof import('../wiring/serve-sso.js'), config: Config, stores: Stores) => Promise<T>,

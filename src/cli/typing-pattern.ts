@@ -42,7 +42,7 @@ function wholeNumber(text: string): number {
 /** One argument may hold several words. */
 const addWord = (words: string, before: string[] = []): string[] => [...before, ...words.split(/[\s,]+/)]
 
-/** Without accents and marks, which a made-up person has no keys for. */
+/** The words without accents and marks, for which a made-up person has no keys. */
 function typedWords(words: readonly string[] | undefined): string | undefined {
   return words === undefined ? undefined : typeable(words.map(plainLetters).filter(Boolean).join(' '))
 }

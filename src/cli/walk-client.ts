@@ -19,7 +19,7 @@ interface WalkCall {
   readonly query?: Readonly<Record<string, string>>
   readonly body?: unknown
   readonly session?: string
-  /** Default: the key of the walk. */
+  /** The key of the walk by default. */
   readonly apikey?: string
 }
 

@@ -17,10 +17,10 @@ const REFUSED_MAX = 15
 /** Failed sign-ins that leave the person unlocked (decisions, Verify: five lock). */
 const FAILURES_MAX = 4
 
-/** Under any policy. */
+/** Query that makes the session's words mandatory under any policy. */
 const REQUIRED = { words: 'require' }
 
-/** The people of a walk, and what its steps learned of them. */
+/** The people of a walk, and the results that later steps need. */
 interface Walk {
   /** Calls a route, and throws if it refuses. */
   readonly reply: (...call: Parameters<Ask>) => Promise<WalkAnswer['json']>
@@ -28,7 +28,7 @@ interface Walk {
   readonly run: number
   readonly ann: { readonly userRef: string }
   readonly team: { readonly userRef: string }
-  /** Begins a session; its id and its words. */
+  /** Begins a session. Returns its id and its words. */
   readonly session: (path: { readonly userRef: string }) => Promise<{ readonly id: string; readonly words: string[] }>
   /** The next pattern of the person, of these words. */
   readonly pattern: (words: readonly string[]) => unknown
@@ -143,7 +143,7 @@ async function isNotFooled({ reply, session, ann, run, enrolled }: Walk): Promis
 
 async function signsIn(walk: Walk): Promise<void> {
   const { reply, ann } = walk
-  // The step before left two failures, and the fifth locks.
+  // The step before left two failures, and the fifth failure locks the person.
   await reply('dashboard', 'POST /users/{userRef}/actions', { path: ann, body: { action: 'unlock' } })
   for (let failures = 0; walk.authenticationId === ''; ) {
     const begun = await walk.session(ann)
@@ -221,7 +221,7 @@ const administration = (walk: Walk): WalkStep[] => [
   },
 ]
 
-/** Calls every GET route that needs a key, with ids of this walk; a route may answer that it found nothing. */
+/** Calls every GET route that needs a key, with ids of this walk. A route may answer that it found nothing. */
 async function readsEverything({ ask, reply, ann, authenticationId }: Walk): Promise<void> {
   const policy = (await reply('dashboard', 'GET /default-policy')).data.id
   const window = {

@@ -18,7 +18,7 @@ interface Options {
 
 const SECRET_VARIABLE = 'KEYSTRIDE_WEBHOOK_SECRET'
 const BODY_MAX = 1_000_000
-/** Ids that are kept to find a repeated message. */
+/** Most ids that are kept to detect a repeated message. */
 const IDS_MAX = 10_000
 
 /** `keystride webhook`: a receiver of webhooks, to try them out. */
@@ -92,7 +92,7 @@ async function listen({ port, cert, key, json }: Options, secret: string): Promi
   await new Promise((resolve) => server.once('close', resolve))
 }
 
-/** Null if the body is larger than `BODY_MAX`. */
+/** The body; null if it is larger than `BODY_MAX`. */
 async function bodyOf(request: IncomingMessage): Promise<Buffer | null> {
   const parts: Buffer[] = []
   let size = 0
@@ -109,7 +109,7 @@ interface Received {
   /** Null if the webhook is verified. */
   readonly refused: string | null
   readonly status: 204 | 401
-  /** The parsed body, its text if it is not JSON. */
+  /** The parsed body; its text if it is not JSON. */
   readonly body: unknown
 }
 
@@ -137,7 +137,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Escapes everything but printable ASCII: a body cannot change the terminal. */
+/** Escapes everything except printable ASCII, so that a body cannot control the terminal. */
 const jsonLine = ({ status: _, ...received }: Received): string =>
   JSON.stringify(received).replace(/[^\x20-\x7e]/g, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`)
 

@@ -15,7 +15,7 @@ interface BackupFile {
 
 /** Checks the newest backup at `path`, a file or a folder. `keyFiles` are the files that hold encryption keys. */
 export function checkBackup(path: string | undefined, maxAgeH: number, keyFiles: readonly string[]): Finding[] {
-  if (path === undefined) return [note('No backup was looked at.', 'Name the folder of the backups with --backup.')]
+  if (path === undefined) return [note('No backup was checked.', 'Name the folder of the backups with --backup.')]
   let found: FoundBackups
   try {
     found = backupsAt(path)
@@ -60,11 +60,11 @@ function keysNextTo(path: string, keyFiles: readonly string[]): Finding[] {
 
 interface FoundBackups {
   readonly newest: BackupFile | null
-  /** Files and folders that are no backup or cannot be read, those whose name ends in `.part` included. */
+  /** Number of files and folders that are no backup, cannot be read, or have a name that ends in `.part`. */
   readonly others: number
 }
 
-/** A folder may be one backup or hold several. */
+/** The newest backup at `path`: a file, a folder that is a backup, or a folder that holds backups. */
 function backupsAt(path: string): FoundBackups {
   const one = backupAt(path)
   if (one !== null) return { newest: one, others: 0 }
@@ -74,7 +74,7 @@ function backupsAt(path: string): FoundBackups {
   return { newest: found[0] ?? null, others: all.length - found.length }
 }
 
-/** Null also for an entry that cannot be read, such as `lost+found` or a link to nowhere. */
+/** `backupAt`; null also for an entry that cannot be read, such as `lost+found` or a link to nowhere. */
 function readableBackupAt(file: string): BackupFile | null {
   try {
     return backupAt(file)
@@ -86,7 +86,7 @@ function readableBackupAt(file: string): BackupFile | null {
 /** Files that a folder of `pg_dump --format=directory` or of `pg_basebackup` has. */
 const MARKS = /^(toc\.dat|backup_label|base\.tar(\..+)?)$/
 
-/** Null: neither a file of `pg_dump --format=custom` nor a folder with one of `MARKS`. */
+/** The backup at a path; null if it is neither a file of `pg_dump --format=custom` nor a folder with one of `MARKS`. */
 function backupAt(file: string): BackupFile | null {
   const found = statSync(file)
   if (found.isFile()) return startsAsDump(file) ? { file, bytes: found.size, at: found.mtimeMs } : null
@@ -121,7 +121,7 @@ export function checkErasures(
   if (file === undefined)
     return [
       note(
-        'No list of erasures was looked at.',
+        'No list of erasures was checked.',
         'Name the latest output of "keystride erasures export" with --erasures.',
       ),
     ]

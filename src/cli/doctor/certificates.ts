@@ -33,7 +33,7 @@ export function addressesIn(url: string, usual: number): Address[] {
 const POSTGRES = 5432
 const REDIS = 6379
 
-/** The certificates of stores that are reached by TLS. */
+/** Checks the certificates of stores that are reached by TLS. */
 export async function checkStoreCertificates({ databaseUrl, redisUrl }: Config): Promise<Finding[]> {
   const database = databaseUrl !== null && /[?&](sslmode=(require|verify-ca|verify-full)|ssl=true)\b/.test(databaseUrl)
   const servers: [string, TlsServer][] = [
@@ -47,13 +47,13 @@ export async function checkStoreCertificates({ databaseUrl, redisUrl }: Config):
     ]),
   ]
   const needs = { ca: null, deadlineMs: DEADLINE_MS }
-  // Whether the service trusts them is the matter of its own connection, with the CA of its URL.
+  // Trust is not checked here: the service's own connection decides it, with the CA of its URL.
   return Promise.all(servers.map(([name, one]) => check(name, one, false, certificateAt(one.host, one, needs))))
 }
 
 /**
- * The certificates of alert channels, each server once. Connects only to hosts that alerts may be sent to. `ca`: certificates of ALERT_CA
- * as PEM, or null.
+ * Checks the certificates of alert channels, each server once. Connects only to hosts that alerts may be sent to. `ca` has the
+ * certificates of ALERT_CA as PEM, or is null.
  */
 export async function checkChannels(
   channels: readonly ChannelFacts[],
@@ -91,7 +91,7 @@ export async function checkChannels(
   ]
 }
 
-/** Null: the channel is not encrypted. */
+/** How a channel starts TLS; null if the channel is not encrypted. */
 function startOf(settings: ChannelSettings): TlsStart | null {
   if ('url' in settings) return 'tls'
   if (settings.channel === 'syslog') return settings.transport === 'tls' ? 'tls' : null

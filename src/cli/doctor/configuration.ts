@@ -17,7 +17,7 @@ export interface Host {
   readonly openFiles: number | null
 }
 
-/** Checks variables that are valid each by itself. `config` was read from `env`. */
+/** Checks combinations of variables, each of which is valid by itself. `config` was read from `env`. */
 export function checkConfiguration(env: NodeJS.ProcessEnv, config: Config, host: Host): Finding[] {
   const findings = [
     ...unknownVariables(env).map((line) => warning(`${line}.`, 'Correct the name, or remove the variable.')),
@@ -29,7 +29,7 @@ export function checkConfiguration(env: NodeJS.ProcessEnv, config: Config, host:
   return findings.length > 0 ? findings : [ok('Every variable is known, and no combination is dangerous.')]
 }
 
-/** The HTTP server that `HTTP_SERVER` gives on this machine. */
+/** Checks which HTTP server `HTTP_SERVER` gives on this machine. */
 export function checkHttpServer({ httpServer }: Config): Finding {
   const server = findingsOf('HTTP server')
   try {

@@ -18,10 +18,10 @@ const OLDEST_VERSION = 140_000
 /** The advice of docs/operations.md. */
 const WAL_BYTES = 2 * 2 ** 30
 const BUFFER_BYTES = 256 * 2 ** 20
-/** A quarter of the transaction ids: autovacuum freezes from 200 million on, so it has been unable to. */
+/** A quarter of the transaction ids. Autovacuum freezes from 200 million on, so an older transaction shows that it could not. */
 const TRANSACTION_AGE = 1_000_000_000
 
-/** Settings of the server, which the service sets by itself if it is the embedded one. `pooled`: a pooler is in between. */
+/** Checks the settings of the server; the service sets those of the embedded server. `pooled`: connections go through a pooler. */
 export function checkServer(facts: ServerFacts, config: Config, pooled: boolean): Finding[] {
   const embedded = config.databaseUrl === null
   const { ok, note, warning, problem } = database
@@ -60,16 +60,16 @@ export function checkServer(facts: ServerFacts, config: Config, pooled: boolean)
   return findings
 }
 
-/** Connections that the processes of this machine open at most. */
+/** The most connections that the processes of this machine open. */
 interface Pools {
   readonly connections: number
-  /** How they are counted. */
+  /** The sum as text. */
   readonly sum: string
 }
 
 /**
- * Single sign-on alone is one process. A process with the role `jobs` writes one export at a time, which reads on a connection of its
- * own. The supervisor of several processes asks one thing after another, unless it serves single sign-on.
+ * Single sign-on alone is one process. A process with the role `jobs` writes one export at a time, on a connection of its own. The
+ * supervisor of several processes needs one connection, unless it serves single sign-on.
  */
 function poolsOf({ roles, processes, databasePool }: Config): Pools {
   if (roles.every((role) => role === 'sso')) return { connections: databasePool, sum: 'DATABASE_POOL' }
@@ -81,7 +81,7 @@ function poolsOf({ roles, processes, databasePool }: Config): Pools {
   return { connections: connections + supervisor, sum: `${sum}, and ${supervisor} of their supervisor` }
 }
 
-/** `pools` null: a pooler opens the connections. */
+/** Checks the limits of connections. `pools` is null if a pooler opens the connections. */
 function checkConnections(
   { maxConnections, reservedConnections, holders, ownLimit }: ServerFacts,
   pools: Pools | null,
@@ -163,7 +163,7 @@ export function checkSchema({ found, wanted, migrationsMissing, unfit }: SchemaF
   )
 }
 
-/** Autovacuum starts at a fifth of the rows and 50; twice that and some is a table that it does not keep up with. */
+/** Autovacuum starts at 50 dead rows plus a fifth of the live ones. It does not keep up with a table that has clearly more than twice as many. */
 const deadRowsMax = (live: number): number => 10_000 + 0.4 * live
 const LARGEST = 3
 
@@ -190,7 +190,7 @@ export const checkActivity = ({ idleInTransaction, oldestS }: ActivityFacts): Fi
         'End them: they hold locks and keep autovacuum from removing rows (pg_stat_activity names the program).',
       )
 
-/** Log that a standby or a slot may be behind before it is a warning, and a problem. */
+/** Log by which a standby may be behind, and log that a slot may hold, before the finding is a warning or a problem. */
 const LAG_BYTES = 64 * 2 ** 20
 const HELD_BYTES = 2 ** 30
 const HELD_PROBLEM_BYTES = 16 * 2 ** 30
@@ -242,7 +242,7 @@ export function checkReplication(facts: ReplicationFacts, embedded: boolean): Fi
   return findings
 }
 
-/** `host` is the server that was read: a standby only if no server of `members` takes writes. */
+/** `host` is the server that was read. It is a standby only if no server of `members` takes writes. */
 export function checkRole(standby: boolean, host: string, members: readonly MemberFacts[]): Finding {
   if (!standby) return database.ok(`${host} takes writes.`)
   const lost = members.filter(({ role }) => role === 'unreachable').map((one) => one.host)

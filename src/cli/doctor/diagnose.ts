@@ -33,10 +33,10 @@ export interface DiagnosisOptions {
   readonly erasures?: string
 }
 
-/** A store or a file, or the finding that says why it cannot be used. Null: the configuration names none. */
+/** A store or a file, or the finding that says why it cannot be used. Null if the configuration names none. */
 type Opened<T> = { readonly value: T } | { readonly finding: Finding } | null
 
-/** Runs every check, one area after the other. A store that is down leaves out its own checks only. Changes nothing. */
+/** Runs every check, one area after the other. If a store is down, only the checks of that store are left out. Changes nothing. */
 export async function diagnose(env: NodeJS.ProcessEnv, options: DiagnosisOptions): Promise<Finding[]> {
   let config: Config
   try {
@@ -119,7 +119,7 @@ function openKeys(config: Config): Opened<KeyRing> {
   }
 }
 
-/** The certificates of ALERT_CA. */
+/** Reads the certificates of ALERT_CA. */
 function openAuthorities({ alertCaFile }: Config): Opened<string> {
   if (alertCaFile === null) return null
   try {
@@ -145,7 +145,7 @@ function reasonOf(error: unknown): string {
 const CLOCK_WARNING_MS = 5_000
 const CLOCK_PROBLEM_MS = 60_000
 
-/** As the service compares clocks. A failing probe of Redis is a finding of its own, in `checkSessions`. */
+/** Compares clocks as the service does. A failing probe of Redis is a finding of its own, in `checkSessions`. */
 async function checkClocks(
   database: DatabaseInspection | null,
   sessions: SessionStoreInspection | null,
@@ -198,7 +198,7 @@ async function checkDatabase(store: DatabaseInspection, config: Config): Promise
       ...checkServer(facts, config, pooled),
       checkRole(facts.standby, store.host, members),
     ]),
-    ...database.ofReading('Whether a pooler is in between', pooler, (one) => checkPooler(one, config)),
+    ...database.ofReading('The presence of a pooler', pooler, (one) => checkPooler(one, config)),
     ...database.ofReading('The settings of a session', await store.settings(), checkSettings),
     ...database.ofReading('The schema', await store.schema(), checkSchema),
     ...database.ofReading('The sizes of the tables', await store.tables(), checkTables),
@@ -220,7 +220,7 @@ async function checkSessions(sessions: SessionStoreInspection): Promise<Finding[
   ]
 }
 
-/** Keys, alerts and jobs, as the tables have them. */
+/** Checks keys, alerts and jobs, as they are in the tables. */
 async function checkContent(
   store: DatabaseInspection,
   config: Config,
@@ -240,7 +240,7 @@ async function checkContent(
   ]
 }
 
-/** The file systems of the service, and of the database if it is on this machine. */
+/** Checks the file systems of the service, and of the database if it is on this machine. */
 async function checkPlaces(store: DatabaseInspection | null, config: Config): Promise<Finding[]> {
   const own = checkDisk({ name: 'KEYSTRIDE_DATA', folder: config.dataFolder })
   if (config.databaseUrl === null || store === null) return [own]
@@ -261,7 +261,7 @@ const keyFiles = ({ ENCRYPTION_KEY_FILE }: NodeJS.ProcessEnv, { encryptionKey, d
   ...(encryptionKey === null ? [join(dataFolder, 'encryption.key')].filter(existsSync) : []),
 ]
 
-/** Node raises the soft limit of open files to the hard one. */
+/** The machine of the check. Node raises the soft limit of open files to the hard limit, so the hard limit is read. */
 function host(): Host {
   let limits = ''
   try {

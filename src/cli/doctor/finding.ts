@@ -7,9 +7,9 @@ type Level = 'ok' | 'note' | 'warning' | 'problem'
 export interface Finding {
   readonly area: string
   readonly level: Level
-  /** One sentence: what was found. No secret. */
+  /** One sentence with the result, without a secret. */
   readonly found: string
-  /** One sentence: what to do; null if nothing. */
+  /** One sentence with the remedy; null if none is needed. */
   readonly advice: string | null
 }
 
@@ -24,7 +24,7 @@ export function findingsOf(area: string) {
     note,
     warning: at('warning'),
     problem: at('problem'),
-    /** The findings of a value; a note if it could not be read, which is never ok. */
+    /** The findings about a value; a note if the value could not be read. */
     ofReading: <T>(what: string, reading: Reading<T>, check: (value: T) => Finding | readonly Finding[]): Finding[] =>
       'unread' in reading
         ? [

@@ -6,7 +6,7 @@ const { ok, problem } = findingsOf('geography')
 
 const NONE: Config['geography'] = { places: null, networks: null, anonymizers: null }
 
-/** The files of GEOIP_DB, ASN_DB and ANONYMIZERS, each read as the service reads it. */
+/** Checks the files of GEOIP_DB, ASN_DB and ANONYMIZERS by reading them as the service does. */
 export function checkGeography({ geography }: Pick<Config, 'geography'>): Finding[] {
   const given = Object.entries(geography).filter(([, file]) => file !== null)
   const problems = given.flatMap(([name, file]) => {

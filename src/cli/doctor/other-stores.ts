@@ -183,7 +183,7 @@ interface NamedFolder {
 const FREE_WARNING = 0.15
 const FREE_PROBLEM = 0.05
 
-/** Free space of the file system of a folder; of its nearest existing parent if it does not exist yet. */
+/** Checks the free space of the file system of a folder; of its nearest existing parent if the folder does not exist yet. */
 export function checkDisk({ name, folder }: NamedFolder): Finding {
   let at = resolve(folder)
   while (!existsSync(at) && dirname(at) !== at) at = dirname(at)
@@ -196,7 +196,7 @@ export function checkDisk({ name, folder }: NamedFolder): Finding {
   }
 }
 
-/** `total` 0: a file system that reports no size. */
+/** `total` is 0 for a file system that reports no size. */
 export function spaceOf(name: string, free: number, total: number): Finding {
   if (total === 0) return disk.note(`The file system of ${name} reports no size.`, 'Check it on its machine.')
   const text = `${name} has ${size(free)} free, ${Math.floor((100 * free) / total)} %.`

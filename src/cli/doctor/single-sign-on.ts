@@ -5,7 +5,7 @@ import { type Finding, findingsOf } from './finding.js'
 
 const { ok, warning, problem } = findingsOf('single sign-on')
 
-/** SSO_FILE and the files that it names. */
+/** Checks SSO_FILE and the files that it names. */
 export async function checkSingleSignOn({
   ssoFile,
   alertHosts,
