@@ -66,7 +66,7 @@ function protocols(data: string, whom: string, only: string | undefined): [strin
   return Object.entries(all).filter(([name]) => wanted.includes(name))
 }
 
-/** A participant with the times of a clock with that tick: rounded down, without the presses that get no length. */
+/** A copy of the participant with times as a clock of that tick gives them: rounded down, without the presses that get no length. */
 function coarsened({ references, probes, impostor }: Participant, tickMs: number): Participant {
   const onTick = (ms: number) => Math.floor(ms / tickMs) * tickMs
   const coarse = (session: TypingSession): TypingSession =>

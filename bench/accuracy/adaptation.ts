@@ -82,7 +82,7 @@ function updateThreshold(people: readonly Subject[]): void {
   }
 }
 
-/** Five sessions enrolled, five used to adapt; then tests the person's own next five and everybody's tenth. */
+/** Enrolls five sessions and adapts to five more; then tests the person's own next five and everybody's tenth. */
 function adapted(people: readonly Subject[]): void {
   const shipped = learner(kernel, 'shipped')
   const [own, ownLearned, others, othersLearned] = [tally(), tally(), tally(), tally()]
@@ -112,8 +112,8 @@ const daysOf = ({ sessions }: Subject): Uint8Array[][] => [...sessions.values()]
 const REFERENCES = 5
 
 /**
- * The life of a profile: enrolled in the first session, tested with all patterns of every later one, in which it may learn
- * once. Prints a row a day: patterns of the owner that fail and of others that pass, without learning and with it.
+ * Simulates the life of a profile: it is enrolled in the first session and tested with all patterns of every later one, from
+ * which it may learn once. Prints a row a day: patterns of the owner that fail and of others that pass, without learning and with it.
  */
 function otherDays(people: readonly Subject[]): void {
   const shipped = learner(kernel, 'shipped')
@@ -153,7 +153,7 @@ function otherDays(people: readonly Subject[]): void {
     console.log(`  day ${i + 2}: ${own.text()} / ${others.text()}; ${ownLearned.text()} / ${othersLearned.text()}`)
 }
 
-/** Five references of one session, and one each of five sessions, tested with the patterns of the last session. */
+/** Compares five references of one session with one each of five sessions, on the patterns of the last session. */
 function spreadEnrollment(people: readonly Subject[]): void {
   const days = people.filter(({ sessions }) => sessions.size > REFERENCES).map(daysOf)
   const row = (text: string, referencesOf: (days: Uint8Array[][]) => Uint8Array[]): void => {
@@ -183,7 +183,7 @@ function spreadEnrollment(people: readonly Subject[]): void {
   row('one each of the five sessions before', (of) => of.slice(-1 - REFERENCES, -1).flatMap((day) => day.slice(0, 1)))
 }
 
-/** Impostors synthesize both typists from their sessions 0 to 9; the sessions tested before and after are unused. */
+/** Synthesizes impostors from sessions 0 to 9 of two typists. The sessions that test the profile before and after are others. */
 function poisoning(people: readonly Subject[], rule: LearningRule, steps: number, attackers: number): void {
   const rules = learner(kernel, rule)
   const random = seededRandom(SEED)

@@ -16,10 +16,10 @@ import {
 } from './durations.js'
 import { MOVING_EDITS } from './edits.js'
 
-/** Times of a pattern under other keys. */
+/** Gives the times of a pattern to other keys. */
 type Carry = (pattern: Durations, keys: readonly number[], random: Random) => Durations
 
-/** The times in their order; a longer text begins with the first again. */
+/** Keeps the order of the times; a longer text begins with the first again. */
 export const byPosition: Carry = (pattern, keys) =>
   fromPresses(keys.map((key, i) => ({ ...pressAt(pattern, placeOf(i, pattern.keys.length)), key })))
 
@@ -48,7 +48,7 @@ interface Placed extends Press {
   readonly secondBefore: number | undefined
 }
 
-/** Neighbours that are compared, the most telling first. */
+/** Neighbours that are compared, in the order of what they tell about a press. */
 const CONTEXT = [
   ['before', -1],
   ['after', 1],
@@ -56,8 +56,8 @@ const CONTEXT = [
 ] as const
 
 /**
- * Presses of the same key after the same key, else any of the same key. With `depth` 3 only those that also agree in the next key and
- * in the one before the previous, as far as any does. Empty if no pattern has the key.
+ * Presses of the same key after the same key, or if there are none, any presses of the same key. With `depth` 3 only those with the
+ * same next key and the same key two before, if there are any. Empty if no pattern has the key.
  */
 function nearest(patterns: readonly Durations[], keys: readonly number[], i: number, depth = 1): readonly Press[] {
   let found = patterns.flatMap((pattern) => placedIn(pattern).get(keys[i] ?? 0) ?? [])
@@ -139,7 +139,7 @@ export const TWO_CAPTURES = {
   'geometric mean, noise 0.08': then(geometricMean, MOVING_EDITS['noise 0.08']),
 } as const satisfies Record<string, Attacker>
 
-/** Each press from any capture that has its context; the capture with the typed text itself is left out. */
+/** Takes each press from any capture that has its context; the capture with the typed text itself is left out. */
 const spliced =
   (depth: number): Attacker =>
   ({ stolen, keys, random }) => {
@@ -232,7 +232,7 @@ export const EIGHT_CAPTURES_SYNTHESIZED = {
   'own residuals, half of them redrawn': remembered('S8halfRedrawn'),
 } as const satisfies Record<string, Attacker>
 
-/** Attackers who have this repository's model and choose by the profile that their loot makes. */
+/** Attackers who have this repository's model and choose a forgery by the profile that they make of their loot. */
 export const BEST_OF_48 = {
   'best of 48: own residuals on shrunk means': bestOf(remembered('S8shrunkSession')),
   'best of 48: kernel density': bestOf(remembered('S8kernelDensity')),

@@ -45,7 +45,7 @@ interface Column {
   readonly oneText: boolean
 }
 
-/** Attackers with a bar, percent authenticated. */
+/** An attacker; `bar` is the percent of its patterns that may be authenticated. */
 interface Row {
   readonly name: string
   readonly attacker: Attacker
@@ -77,7 +77,7 @@ const ONE_CAPTURE: readonly (readonly [name: string, edit: Edit, bar: number])[]
 ]
 
 const unchanged: Edit = (pattern) => pattern
-/** Edits of a capture that is carried to demanded words: those that leave the keys alone. */
+/** Edits that do not change the keys, for a capture whose times are moved to demanded words. */
 const CARRIED: Readonly<Record<string, Edit>> = { unchanged, ...MOVING_EDITS, ...DROWNING_EDITS }
 const editedBy = (edits: Readonly<Record<string, Edit>>, bar: number, carry = byPair): Row[] =>
   Object.entries(edits).map(([name, edit]) => ({ name, attacker: edited([edit], carry), bar }))
@@ -88,7 +88,7 @@ const SECTIONS: readonly Section[] = [
     rows: ONE_CAPTURE.map(([name, edit, bar]) => ({ name, attacker: edited([edit]), bar })),
     captures: 1,
   },
-  { title: 'one capture, edits beside the list', rows: editedBy(AIMED_EDITS, EDIT_BAR), captures: 1 },
+  { title: 'one capture, further edits', rows: editedBy(AIMED_EDITS, EDIT_BAR), captures: 1 },
   { title: 'two captures', rows: rowsOf(TWO_CAPTURES, 5), captures: 2 },
   { title: 'eight captures, spliced', rows: rowsOf(EIGHT_CAPTURES_SPLICED, 15), captures: 8 },
   {
@@ -176,7 +176,7 @@ export function captureFigures({ kernel, data, samples, print, onProgress }: Opt
   for (const each of sameWordsLines(kernel, people, samples)) print(each)
 }
 
-/** People of a collection with one text have no other words, and too few captures for some attackers. */
+/** In a collection with one text people have no other words, and too few captures for some attackers. */
 const suits = ({ oneText }: Column, { captures, text }: Section): boolean =>
   !(oneText && (text === 'demanded' || captures === CAPTURES_OF_EIGHT))
 
@@ -212,11 +212,11 @@ function columnsOf(kernel: Kernel, { aalto, klicke, nislab }: People): Column[] 
   ]
 }
 
-/** Share of the samples that each two edits together get: there are hundreds of them. */
+/** Share of the samples for each pair of edits: there are hundreds of pairs. */
 const PAIR_SHARE = 0.25
 const PAIRS_SHOWN = 10
 
-/** Each two edits together: those with the most authenticated patterns, and how many miss their bar. */
+/** Pairs of edits: those with the most authenticated patterns, and how many miss their bar. */
 function pairLines(kernel: Kernel, columns: readonly Column[], samples: number): string[] {
   const pairs = ONE_CAPTURE.flatMap(([first, one, bar], i) =>
     ONE_CAPTURE.slice(i + 1).map(([second, other, otherBar]) => ({
@@ -268,7 +268,7 @@ function reuseLines(kernel: Kernel, columns: readonly Column[], samples: number)
 const COPY_BAR = 0.1
 const BOT_BAR = 0.5
 
-/** Sincere patterns called a copy or a bot: people's patterns in order. */
+/** How many sincere patterns are called a copy or a bot, when each person's patterns arrive in order. */
 function sincereLines(kernel: Kernel, { aalto, klicke, gradtype, nislab }: People): string[] {
   const rows: readonly (readonly [string, readonly (readonly TypingSession[])[]])[] = [
     ['Aalto', sessionsOf(aalto)],

@@ -145,7 +145,7 @@ interface Reuses {
   readonly captures: number
 }
 
-/** One capture sent `uses` times; each pattern is known afterwards, as one that was not confirmed. */
+/** Sends one capture `uses` times; each pattern is known afterwards, as one that was not confirmed. */
 export function countReuses(kernel: Kernel, targets: readonly Target[], attacker: Attacker, uses: number): Reuses {
   const random = seededRandom(SEED)
   const counts = targets.map((target) => {
@@ -170,7 +170,7 @@ export function countReuses(kernel: Kernel, targets: readonly Target[], attacker
   }
 }
 
-/** Edited captures, sent after 48 later patterns or by another member: how many the replay index alone does not stop. */
+/** How many edited captures the replay index alone does not stop, sent after 48 later patterns or by another member. */
 export function countUnindexed(
   kernel: Kernel,
   targets: readonly Target[],
@@ -201,7 +201,7 @@ interface SincereVerdicts {
   readonly bots: number
 }
 
-/** Patterns of each person in order: five are enrolled, each later one is judged with up to 48 before it known. */
+/** Enrolls five patterns of each person, and judges each later one with up to 48 before it known. */
 export function countInOrder(kernel: Kernel, people: readonly (readonly TypingSession[])[]): SincereVerdicts {
   const counted = { patterns: 0, copies: 0, bots: 0 }
   for (const all of people) {

@@ -115,7 +115,7 @@ export const AIMED_EDITS = {
   'keys masked': (pattern) => ({ ...pattern, keys: pattern.keys.map(() => KEY_UNKNOWN) }),
 } as const satisfies Record<string, Edit>
 
-/** Noise that hides the copy also hides the owner. */
+/** Edits that add so much noise that the owner is no longer recognized either. */
 export const DROWNING_EDITS = {
   'noise 0.30': noisy(0.3),
   'noise 0.40': noisy(0.4),
@@ -162,7 +162,7 @@ function stretched(pattern: Durations, deviation: number, groupOf: (i: number) =
   })
 }
 
-/** Presses of the same key with each other's times. */
+/** Exchanges the times among the presses of the same key. */
 function exchanged(pattern: Durations, random: Random): Durations {
   const presses = pressesOf(pattern)
   const stocks = new Map<number, Press[]>()
@@ -197,7 +197,7 @@ function relabelled(pattern: Durations, share: number, random: Random): Duration
   return { ...pattern, keys: pattern.keys.map((key) => (random() < share ? (letters[key - 1] ?? key) : key)) }
 }
 
-/** Logarithms about their mean times a factor: the order of the times stays, their spread changes. */
+/** Multiplies the logarithms' deviations from their mean by a factor: the order of the times stays, their spread changes. */
 function raised(pattern: Durations, power: number): Durations {
   const centreOf = (all: readonly number[]): number =>
     Math.exp(all.reduce((sum, ms) => sum + Math.log(Math.max(1, ms)), 0) / all.length)

@@ -102,8 +102,8 @@ const distanceOf = (residuals: Means['residuals'][number]): readonly [hold: numb
 ]
 
 /**
- * `samples` forgeries, spread over the victims, against each victim's five references. `botOf`: another kernel's verdict in place
- * of the first one's.
+ * `samples` forgeries, spread over the victims, against each victim's five references. With `botOf` another kernel's verdict
+ * replaces the first one's.
  */
 export function countForgeries(
   kernel: Kernel,

@@ -66,7 +66,7 @@ function measure(data: string, { name, people, model, most }: Measurement): numb
     for (const figure of FIGURES) {
       const limit = limits[figure]
       if (limit === undefined) continue
-      // Written so that a figure that is no number fails.
+      // A figure that is NaN fails, because it compares as false.
       const holds = found[figure] <= limit
       if (!holds) above += 1
       const shown = `${(100 * found[figure]).toFixed(2)} %, limit ${(100 * limit).toFixed(1)} %`

@@ -17,7 +17,7 @@ export interface LeftOut {
 
 /**
  * Forgeries that are accepted although their family was never fitted: fits the bot signs once without each family (three
- * minutes each), and takes the confidence of `shipped`. The promise about forgeries that nobody has thought of.
+ * minutes each), and takes the confidence of `shipped`. This estimates how many forgeries of an unknown kind are accepted.
  */
 export function leftOutFigures(
   shipped: Kernel,

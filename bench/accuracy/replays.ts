@@ -50,7 +50,7 @@ interface Marked {
   readonly sample: Uint8Array
   readonly mark: ReplayMark
 }
-/** Like the decision of a verify: the same times exactly, or resembling marks and a small distance or a part in common. */
+/** Decides as a verify does: a replay has exactly the same times, or a resembling mark and a small distance or a part in common. */
 const known = (a: Marked, b: Marked, distanceMs: number, sender?: Sender): boolean =>
   same(a.mark.exact, b.mark.exact) ||
   (resemble(a.mark, b.mark, sender) && (distanceMs < REPLAY_NEAR_MS || sharesPart(a.sample, b.sample)))

@@ -6,7 +6,7 @@ import { copiesKnown, knownOf } from './captures.js'
 import { createIndex } from './replays.js'
 import { passphrases } from './sincere.js'
 
-/** As many presses as thirty words have. */
+/** Presses of a text of thirty words. */
 const PRESSES = 150
 /** Latest patterns that a new one is compared with, as in `src/flows/attempt/pattern-memory.ts`. */
 const KNOWN_MAX = 48

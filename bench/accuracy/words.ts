@@ -40,7 +40,7 @@ interface Typist {
   readonly probe: readonly WordPiece[]
 }
 
-/** Words from the best to the worst; null: any order. */
+/** Words from the best to the worst; null if any order will do. */
 type Order = (words: readonly string[]) => readonly string[]
 interface Rule {
   readonly references: (typist: Typist) => Order | null
@@ -158,7 +158,7 @@ function differences(random: readonly PersonScores[], chosen: readonly PersonSco
 
 function report(kernel: Kernel, people: readonly Subject[], presses: number): void {
   const all = typists(people, presses)
-  console.log(`${presses} presses, ${all.length} people who typed words enough, %`)
+  console.log(`${presses} presses, ${all.length} people who typed enough words, %`)
   console.log('| words | global EER | per-user EER | FNMR at 1 % FMR |\n|---|---|---|---|')
   let random: readonly PersonScores[] | null = null
   for (const [name, rule] of Object.entries(RULES)) {

@@ -24,7 +24,7 @@ export interface AskingNeeds {
   readonly crowd: Crowd
   /** Share of members that set a security code when they enroll. */
   readonly codes: number
-  /** Pause from an answer to the next pattern or code, ms: the time a person types. */
+  /** Seed of the random choices. */
   readonly seed: number
 }
 
@@ -37,7 +37,7 @@ export interface Visit {
   readonly insists?: boolean
 }
 
-/** Tries of such a request, and the pause between two tries. */
+/** Tries of a request that is retried when shed, and the pause between two tries. */
 const [TRIES, PAUSE_MS] = [30, 1000]
 
 /** The suggested words of an answer; empty if none. */
@@ -71,7 +71,7 @@ export function asking({ client, recorder, seed }: AskingNeeds) {
   }
   const path = (member: Member) => `/users/${encodeURIComponent(member.userRef)}`
 
-  /** Null if it failed or its answer is wrong. The answer must return a given session. */
+  /** Returns null if the request failed or its answer is wrong. The answer must return a given session. */
   async function bootstrap(member: Member, visit: Visit, session?: string): Promise<Answer> {
     const answer = await ask(visit, {
       operation: 'bootstrap',

@@ -19,7 +19,7 @@ export interface Ask {
   readonly wanted: readonly number[]
 }
 
-/** Null: no answer arrived, and its cause is counted. `ok`: the status was wanted. */
+/** An answer, or null if none arrived; the cause is counted then. `ok` is true if the status was wanted. */
 export type Answer = {
   readonly ok: boolean
   readonly status: number

@@ -10,7 +10,7 @@ export function enrolling(
   { random, count, sound, ask, path, bootstrap }: Asking,
 ) {
   return {
-    /** Creates an account, enrolls its person and sets a code for some. Null if that failed. */
+    /** Creates an account, enrolls its person and sets a code for some. Returns null on failure. */
     async enroll(index: number, userRef: string, visit: Visit): Promise<Member | null> {
       const ip = `203.0.113.${1 + (index % 254)}`
       const member: Member = {
@@ -61,7 +61,7 @@ export function enrolling(
       client.ask({ ...visit, operation: 'remove', method: 'DELETE', path: path(member), wanted: [200, 404] }),
   }
 
-  /** A weak code is refused with 422; then another code is drawn. */
+  /** Sets a security code. A weak one is refused with 422; then another is drawn. */
   async function setCode(member: Member, visit: Visit, session: string, length: number): Promise<void> {
     for (let tries = 0; tries < TRIES && member.code === null; tries++) {
       const securityCode = Array.from({ length }, () => Math.floor(random() * 10)).join('')

@@ -43,7 +43,7 @@ function machineTimes(): { all: number; idle: number } {
 
 /**
  * Whether a step measured the service rather than the load generator, with the reasons against it. `latencyP99Ms` is the
- * verify's. `together`: service and generator share a machine; then a busy machine is no fault but is reported.
+ * verify's. With `together` service and generator share a machine; a busy machine is then reported, but is no fault.
  */
 export function judgeHealth(
   read: Omit<Health, 'sound' | 'reasons'>,

@@ -11,7 +11,7 @@ export interface Histogram {
   record(ms: number): void
   add(pairs: Pairs): void
   count(): number
-  /** The time within which a share (0 to 1) of all times lies, ms; null if empty. */
+  /** The quantile of the times at a share, 0 to 1, in ms; null if empty. */
   quantileMs(share: number): number | null
   meanMs(): number | null
   pairs(): Pairs

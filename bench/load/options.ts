@@ -8,12 +8,12 @@ import { type Threshold, thresholds } from './thresholds.js'
 
 /** The options of a run, with defaults. */
 export interface Options {
-  /** Base URL of the core API; null: start a service. */
+  /** Base URL of the core API; null starts a service. */
   readonly core: string | null
   readonly apikey: string | null
-  /** URL of the service's metrics; null: /metrics of the service. */
+  /** URL of the service's metrics; null takes /metrics of the service. */
   readonly metrics: string | null
-  /** Sign-ins a second of each step; null: one closed loop. */
+  /** Sign-ins a second of each step; null runs one closed loop. */
   readonly rates: readonly number[] | null
   readonly isRamp: boolean
   readonly arrivals: Arrivals
@@ -38,7 +38,7 @@ export interface Options {
   readonly workers: number
 }
 
-/** The message says the given and the expected value. */
+/** An invalid option. The message names the given and the expected value. */
 export class OptionsError extends Error {
   override readonly name = 'OptionsError'
 }

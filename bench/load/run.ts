@@ -22,7 +22,7 @@ interface RunNeeds {
   /** Whether the people of the run are deleted when it ends. */
   readonly cleanUp: boolean
   readonly progress: Progress
-  /** Aborted by Ctrl-C: begins nothing more, and reports. */
+  /** Aborted by Ctrl-C; the run then begins nothing more, and reports. */
   readonly interrupt: AbortSignal
 }
 

@@ -89,7 +89,7 @@ export class SignIns {
     return true
   }
 
-  /** Null if the request failed or its answer is wrong. */
+  /** Returns null if the request failed or its answer is wrong. */
   private async verify(member: Member, visit: Visit, session: string, body: string, operation: 'verify' | 'code') {
     const { sound, path } = this.asking
     const answer = await this.needs.client.ask({

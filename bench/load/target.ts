@@ -17,14 +17,14 @@ const PATIENCE_MS = 10_000
 
 /**
  * Checks that the service answers and accepts the key, so that a mistake is reported at once. `metrics` is the URL of its
- * metrics; null: /metrics of the same host. Throws `CannotTest`.
+ * metrics; null takes /metrics of the same host. Throws `CannotTest`.
  */
 export async function lookAt(core: string, apikey: string, metrics: string | null): Promise<Target> {
   const status = await answered(core, '/status', apikey)
   const json = await status.json().catch(() => null)
   const { version, status: state } = (json ?? {}) as { version?: unknown; status?: unknown }
   if (status.status !== 200 || typeof version !== 'string') {
-    const cause = status.status === 503 ? 'has the proxy no service behind it?' : 'is this the base of a core API?'
+    const cause = status.status === 503 ? 'is there a service behind the proxy?' : 'is this the base of a core API?'
     throw new CannotTest(`${core}/status answered ${status.status} and no status: ${cause}`)
   }
   if (state !== 'OK')

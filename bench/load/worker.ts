@@ -66,7 +66,7 @@ async function enrollAll(people: number): Promise<void> {
   say({ kind: 'seen', second: 0, seen: seen.take(), busy: 0, loopDelayMs: 0 })
 }
 
-/** People that could not be removed stay in `members`. */
+/** Removes the people. Those that could not be removed stay in `members`. */
 async function removeAll(): Promise<void> {
   stopping = false
   const kept: Member[] = []
@@ -84,7 +84,7 @@ async function removeAll(): Promise<void> {
   members.push(...kept)
 }
 
-/** Null if the person was removed, else the failure of the last try. Retries while the service is still overloaded. */
+/** Removes a person. Returns null, or the failure of the last try. Retries while the service is still overloaded. */
 async function removeOne(member: Member): Promise<string | null> {
   for (let tries = 1; ; tries++) {
     const answer = await remove(member, { counted: false, intended: performance.now() })

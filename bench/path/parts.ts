@@ -16,7 +16,7 @@ interface Part {
   readonly name: string
   /** Budget, µs of processor a verify. */
   readonly budget_us: number
-  /** Files of the part: the first part that matches a file has it. */
+  /** Files of the part. A file belongs to the first part that matches it. */
   readonly files: RegExp
 }
 
@@ -137,7 +137,7 @@ async function written(file: string): Promise<Profiler.Profile> {
       // Sound: only profiled.ts writes the file.
       return JSON.parse(readFileSync(file, 'utf8')) as Profiler.Profile
     } catch {
-      // Not written, or not to its end.
+      // The profile is not written, or not to its end.
     }
   }
   throw new Error('the service wrote no profile')

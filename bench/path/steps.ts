@@ -58,7 +58,7 @@ export async function measurePath(
   for (let round = -1; round < rounds; round++) {
     for (const step of STEPS) {
       const found = median(await steps[step]())
-      // The first round compiles.
+      // The first round compiles code; it is not counted.
       if (round >= 0) times[step].push(found)
     }
     const found = await whole()

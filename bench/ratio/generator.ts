@@ -29,7 +29,7 @@ export type ToGenerator =
       readonly connections: number
       readonly warmUpS: number
       readonly seconds: number
-      /** Requests a second at even intervals, independent of earlier answers; null: a closed loop. */
+      /** Requests a second at even intervals, independent of earlier answers; null runs a closed loop. */
       readonly rate: number | null
     }
 
@@ -37,12 +37,12 @@ export type ToGenerator =
 export interface Seen {
   readonly answers: number
   readonly seconds: number
-  /** In an open loop from the due time of the request. */
+  /** Latencies; in an open loop they count from the due time of the request. */
   readonly latenciesMs: Float64Array
   readonly statuses: ReadonlyMap<number, number>
   /** Number of verifies by `action`; other answers have none. */
   readonly actions: ReadonlyMap<string, number>
-  /** The requests were used up: `seconds` ends there. */
+  /** Whether the requests were used up; `seconds` ends there. */
   readonly ranDry: boolean
 }
 export type FromGenerator =

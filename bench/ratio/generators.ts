@@ -13,7 +13,7 @@ export interface Measured {
   readonly actions: Readonly<Record<string, number>>
   /** Processor time per answer of the processes under test, µs; null on a system without /proc. */
   readonly server_cpu_us: number | null
-  /** The same for this process, which generates the load. */
+  /** Processor time per answer of this process, which generates the load. */
   readonly generator_cpu_us: number | null
 }
 

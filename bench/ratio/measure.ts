@@ -18,7 +18,7 @@ export interface RatioOptions {
   readonly seconds: number
   readonly people: number
   readonly fronts: number
-  /** An HTTP server of `HTTP_SERVER` to compare with that of all other services; null: no comparison. */
+  /** An HTTP server of `HTTP_SERVER` to compare with that of all other services; null makes no comparison. */
   readonly provider: HttpServerChoice | null
 }
 

@@ -91,7 +91,7 @@ export function debianPostgres(): DebianPostgres {
   }
 }
 
-/** A server that does not answer within this does not start. */
+/** Longest time until a started server answers. */
 const START_MS = 30_000
 
 async function serverOf(

@@ -15,7 +15,7 @@ import type { Stores } from '../../src/wiring/stores.js'
 /** The stores of a bench's processes, and an organization with a key. */
 export interface Deployment {
   readonly databaseUrl: string
-  /** Null without Redis: then sessions are in PostgreSQL. */
+  /** Null without Redis; sessions are then in PostgreSQL. */
   readonly redisUrl: string | null
   /** Process ids of the servers, for their processor time; null for a Redis that was not started here. */
   readonly postgresPid: number
@@ -24,7 +24,7 @@ export interface Deployment {
   readonly apikey: string
   /** The stores, opened in this process; sessions are in Redis if available. */
   readonly stores: Stores
-  /** The same with sessions in PostgreSQL. */
+  /** The stores with sessions in PostgreSQL. */
   readonly withoutRedis: Stores
   /** Starts the service as `npm start` does. */
   service(settings: ServiceSettings): Promise<Running>

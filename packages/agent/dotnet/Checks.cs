@@ -16,7 +16,7 @@ namespace Keystride.Agent
         /// <summary>Only these fields of a pattern are sent: a page cannot name a member or an address, or try a security code.</summary>
         private static readonly string[] Fields = { "agent", "version", "sId", "tId", "tags", "kevt", "k", "m", "d" };
 
-        /// <summary>207. Stricter than a parser of URLs, which repairs some.</summary>
+        /// <summary>Checks for code 207, more strictly than a parser of URLs, which repairs some.</summary>
         internal static string UrlProblem(string url)
         {
             Uri parsed;
@@ -25,13 +25,13 @@ namespace Keystride.Agent
             return "the URL of the service must be http(s)://host, without user, query and fragment";
         }
 
-        /// <summary>202.</summary>
+        /// <summary>Checks for code 202.</summary>
         internal static string KeyProblem(string apikey)
         {
             return apikey != null && Regex.IsMatch(apikey, @"\A[\x21-\x7e]+\z") ? null : "the API key is empty or has characters that no key has";
         }
 
-        /// <summary>210. The rule of the service: letters, digits, spaces and . _ @ + -, at most 128, the first a letter or digit.</summary>
+        /// <summary>Checks for code 210. The rule of the service: letters, digits, spaces and . _ @ + -, at most 128, the first a letter or digit.</summary>
         internal static string UserRefProblem(string userRef)
         {
             var isText = userRef != null && Regex.IsMatch(userRef, @"\A[A-Za-z0-9._@+ -]*\z");
@@ -47,7 +47,7 @@ namespace Keystride.Agent
             return new XElement("root", new XAttribute("type", "object"), kept);
         }
 
-        /// <summary>203. The service checks the rest.</summary>
+        /// <summary>Checks for code 203. The service checks the rest.</summary>
         internal static string PatternProblem(XElement pattern)
         {
             XElement agent = Json.Field(pattern, "agent");
@@ -60,7 +60,7 @@ namespace Keystride.Agent
             return "the pattern has too few keyboard events: " + presses + " presses, and " + KeydownsMin + " are needed";
         }
 
-        /// <summary>208. Null stands for absent, as in the service.</summary>
+        /// <summary>Checks for code 208. Null stands for absent, as in the service.</summary>
         internal static string TagProblem(XElement pattern)
         {
             var tags = Json.Field(pattern, "tags");
@@ -73,7 +73,7 @@ namespace Keystride.Agent
             return "tag " + (wrong + 1) + " must have a key k of 1 to " + TagNameMax + " and a value v of at most " + TagValueMax + " characters";
         }
 
-        /// <summary>Without the port, the brackets and the zone that proxies and sockets add to an address.</summary>
+        /// <summary>Removes the port, the brackets and the zone that proxies and sockets add to an address.</summary>
         internal static string BareAddress(string ip)
         {
             return Regex.Replace(Regex.Replace(ip.Trim(), @"\A(?:\[(.*)\]|([^:]*))(?::[0-9]{1,5})?\z", "$1$2"), "%.*", "");
@@ -85,7 +85,7 @@ namespace Keystride.Agent
             return IsText(name, TagNameMax) && name != "" && IsText(value, TagValueMax);
         }
 
-        /// <summary>Without NUL and lone surrogates.</summary>
+        /// <summary>Whether a text is in bounds and has neither NUL nor lone surrogates.</summary>
         private static bool IsText(string text, int max)
         {
             return text != null && text.Length <= max && !Regex.IsMatch(text, @"\0|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]");

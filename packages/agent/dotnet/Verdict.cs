@@ -15,7 +15,7 @@ namespace Keystride.Agent
         /// <summary>HTTP status; 0 without an answer.</summary>
         internal int Status { get; }
 
-        /// <summary>The JSON object; null if the body is none.</summary>
+        /// <summary>The JSON object; null if the body is not one.</summary>
         internal XElement Body { get; }
 
         /// <summary>Why there is no answer; empty otherwise.</summary>
@@ -86,7 +86,7 @@ namespace Keystride.Agent
             var status = reply.Status;
             if (status == 0) return VerifyResult.Failed(201, reply.Problem);
             if (status == 401) return VerifyResult.Failed(202, "the API key is not valid");
-            // The service answers these, or a proxy in front of it: nothing was decided.
+            // These come from the service or from a proxy in front of it, and mean that nothing was decided.
             if (status >= 500) return VerifyResult.Failed(201, "the service cannot answer: " + reply.Says);
             if (!Json.IsBoolean(reply.Body, "success", false)) return NotUnderstood(reply);
             if (status == 403) return VerifyResult.Failed(202, "the API key may not do this: " + reply.Says);

@@ -15,7 +15,7 @@ namespace Keystride.Agent
             Message = line.Length <= 300 ? line : line.Substring(0, 300);
         }
 
-        /// <summary>0: the service has answered, which alone is no login; 201 to 210: see the README.</summary>
+        /// <summary>0 if the service has answered, which alone is no login. The README explains 201 to 210.</summary>
         public int Code { get; }
 
         /// <summary>

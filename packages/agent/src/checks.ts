@@ -12,20 +12,20 @@ type Fields = Readonly<Record<string, unknown>>
 export const isObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** 207. Stricter than a parser of URLs, which repairs `http:host` and drops line breaks. */
+/** Checks for code 207, more strictly than a parser of URLs, which repairs `http:host` and drops line breaks. */
 export function urlProblem(url: unknown): string | null {
   const isText = typeof url === 'string' && /^https?:\/\/[^\s\\/@?#][^\s\\@?#]*$/i.test(url)
   if (isText && URL.canParse(url)) return null
   return 'the URL of the service must be http(s)://host, without user, query and fragment'
 }
 
-/** 202. */
+/** Checks for code 202. */
 export const keyProblem = (apikey: unknown): string | null =>
   typeof apikey === 'string' && /^[\x21-\x7e]+$/.test(apikey)
     ? null
     : 'the API key is empty or has characters that no key has'
 
-/** 210. The rule of the service: letters, digits, spaces and `. _ @ + -`, at most 128, the first a letter or digit. */
+/** Checks for code 210. The rule of the service: letters, digits, spaces and `. _ @ + -`, at most 128, the first a letter or digit. */
 export function userRefProblem(userRef: unknown): string | null {
   const isText = typeof userRef === 'string' && /^[A-Za-z0-9._@+ -]*$/.test(userRef)
   if (isText && /^[A-Za-z0-9][A-Za-z0-9._@+ -]{0,127}$/.test(userRef.trim())) return null
@@ -43,7 +43,7 @@ export function patternFields(pattern: unknown): Fields | null {
   }
 }
 
-/** 203. The service checks the rest. */
+/** Checks for code 203. The service checks the rest. */
 export function patternProblem({ agent, version, kevt, k }: Fields): string | null {
   if (!isObject(agent) || typeof agent.type !== 'string' || typeof version !== 'string')
     return 'the pattern is no JSON object of a recorder'
@@ -55,7 +55,7 @@ export function patternProblem({ agent, version, kevt, k }: Fields): string | nu
   return `the pattern has too few keyboard events: ${presses} presses, and ${KEYDOWNS_MIN} are needed`
 }
 
-/** 208. Null stands for absent, as in the service. */
+/** Checks for code 208. Null stands for absent, as in the service. */
 export function tagProblem({ tags }: Fields): string | null {
   if (tags == null) return null
   if (!Array.isArray(tags)) return 'the tags of the pattern are no list'
@@ -68,13 +68,13 @@ export function tagProblem({ tags }: Fields): string | null {
     : `tag ${wrong + 1} must have a key k of 1 to ${TAG_NAME_MAX} and a value v of at most ${TAG_VALUE_MAX} characters`
 }
 
-/** Without the port, the brackets and the zone that proxies and sockets add to an address. */
+/** Removes the port, the brackets and the zone that proxies and sockets add to an address. */
 export const bareAddress = (ip: string): string =>
   ip
     .trim()
     .replace(/^(?:\[(.*)\]|([^:]*))(?::\d{1,5})?$/, '$1$2')
     .replace(/%.*/, '')
 
-/** Without NUL and lone surrogates. */
+/** Whether a value is a text of at most `max` characters, without NUL and lone surrogates. */
 const isText = (value: unknown, max: number): boolean =>
   typeof value === 'string' && value.length <= max && !value.includes('\0') && !/\p{Surrogate}/u.test(value)

@@ -1,4 +1,4 @@
-/** The codes of the agent (interface, Client-side codes). 0: the service has answered. */
+/** The codes of the agent (interface, Client-side codes). 0 means that the service has answered. */
 export type Code = 0 | 201 | 202 | 203 | 204 | 205 | 206 | 207 | 208 | 210
 
 export type RecommendedAction = 'auth' | 'challenge' | 'block'
@@ -20,7 +20,7 @@ export interface Authentication {
 }
 
 export interface VerifyResult {
-  /** 0: the service has answered, which alone is no login. The README has a table of the codes. */
+  /** 0 if the service has answered, which alone is no login. The README has a table of the codes. */
   readonly code: Code
   /**
    * `auth` only after a clean pass by typing, with code 0: sign the person in. Null if no pattern was judged: after an
@@ -44,5 +44,5 @@ export const failed = (code: Code, message: string): VerifyResult => ({
   message: line(message),
 })
 
-/** A text of another machine as a part of a line. */
+/** Makes a text from another machine safe as a part of a line. */
 export const line = (text: string): string => text.replace(/[^\x20-\x7e]/g, ' ').slice(0, 300)

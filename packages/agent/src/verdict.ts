@@ -1,4 +1,4 @@
-/** From answers of the service to results. */
+/** Turns answers of the service into results. */
 import type { Reply } from './calls.js'
 import { isObject } from './checks.js'
 import { type Authentication, failed, line, type RecommendedAction, type VerifyResult } from './result.js'
@@ -61,7 +61,7 @@ export function failureOf(reply: Reply): VerifyResult {
   if (status === 0) return failed(201, problem)
   const says = saysOf(reply)
   if (status === 401) return failed(202, 'the API key is not valid')
-  // The service answers these, or a proxy in front of it: nothing was decided.
+  // These come from the service or from a proxy in front of it, and mean that nothing was decided.
   if (status >= 500) return failed(201, `the service cannot answer: ${says}`)
   if (json?.success !== false) return notUnderstood(reply)
   if (status === 403) return failed(202, `the API key may not do this: ${says}`)

@@ -4,7 +4,7 @@ import { type ErrorReason, KeystrideError } from './error.js'
 export interface RetryOptions {
   /** Further tries of a GET or DELETE after 429 or 503. Default 2. */
   readonly tries?: number
-  /** Longest wait before a try, whatever `Retry-After` says. Default 5000. */
+  /** Longest wait before a try, even if `Retry-After` is longer. Default 5000. */
   readonly maxWaitMs?: number
 }
 
@@ -31,7 +31,7 @@ type Body<O> = O extends { requestBody: { content: { 'application/json': infer B
   : O extends { requestBody?: { content: { 'application/json': infer B } } }
     ? { readonly body?: B }
     : unknown
-/** What a call takes: `path`, `query`, `header` and `body` as the operation declares them, and a signal that aborts it. */
+/** Input of a call: `path`, `query`, `header` and `body` as the operation declares them, and a signal that aborts the call. */
 export type Input<O> = Parameters<O> & Body<O> & { readonly signal?: AbortSignal | undefined }
 
 type ContentOf<R> = R extends { content: { 'application/json': infer J } }
@@ -88,7 +88,7 @@ async function repeated<T>(
       const busy = error instanceof KeystrideError && (error.status === 429 || error.status === 503)
       if (left <= 0 || !mayRepeat || !busy) throw error
       const waitMs = (error.retryAfterSeconds ?? 1) * 1000
-      // Up to a quarter more: clients that were refused together do not come back together.
+      // Waits up to a quarter longer, so that clients that were refused together do not return together.
       await pause(Math.min(waitMs, retry.maxWaitMs) * (1 + Math.random() / 4), signal)
     }
   }
@@ -149,7 +149,7 @@ function addressOf(url: string, path: string, { path: values = {}, query = {} }:
 function segmentOf(name: string, value: unknown): string {
   if (value === undefined || value === null) throw new TypeError(`path.${name} is missing`)
   const text = String(value)
-  // `fetch` takes them for steps between folders, also escaped, and would call another route.
+  // `fetch` resolves `.` and `..` as relative folders, even escaped, and would call another route.
   if (text === '.' || text === '..')
     throw new KeystrideError(`path.${name} must not be "." or ".."`, { status: 422, reason: 'invalid-data' })
   return encodeURIComponent(text)
@@ -176,7 +176,7 @@ async function contentOf(answer: Response): Promise<unknown> {
   )
 }
 
-/** An object of JSON; undefined if the text is none. */
+/** The JSON object of a text; undefined if the text is not one. */
 function parsed(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text)

@@ -1,12 +1,12 @@
-/** What a sign-in takes and what it may answer. A login is complete with the kind `authenticated` only. */
+/** The input and the results of a sign-in. A login is complete with the kind `authenticated` only. */
 
 export interface SignInInput {
   readonly userRef: string
   /** The member of a shared account; after `choose-member`. */
   readonly memberRef?: string | undefined
-  /** Address of the end user, as your server sees it: `203.0.113.7:51008` counts as `203.0.113.7`. Null: not known. */
+  /** Address of the end user, as your server sees it: `203.0.113.7:51008` counts as `203.0.113.7`. Null if it is not known. */
   readonly ip: string | null
-  /** What the recorder made in the browser: its object, or the JSON of a form. Omit it to begin. */
+  /** The recorder's pattern from the browser, as an object or as the JSON of a form. Omit it to begin. */
   readonly pattern?: unknown
   readonly securityCode?: string | undefined
   /** The state of the result before. It belongs in the server's own session, not in the page. */
@@ -55,7 +55,7 @@ export type Again =
   | 'fallback-off'
   | 'typing-first'
 
-/** What the person may do next. */
+/** The next steps that are open to the person. */
 export type Next =
   | { readonly mode: 'type'; readonly words: Words; readonly remaining: number; readonly codeOpen: boolean }
   | { readonly mode: 'code'; readonly codeLength: number; readonly remaining: number }
@@ -64,7 +64,7 @@ export type Next =
   | Locked
 interface Locked {
   readonly mode: 'locked'
-  /** Null: waiting does not help, an administrator has to act. */
+  /** Null if waiting does not help and an administrator has to act. */
   readonly retryAfterSeconds: number | null
   /** ISO 8601, by this machine's clock; null if waiting does not help. */
   readonly until: string | null
@@ -79,7 +79,7 @@ export interface Scores {
 }
 
 export type SignIn =
-  /** The person types the words to sign in; `codeOpen`: or gives the code. */
+  /** The person types the words to sign in, or with `codeOpen` may give the code. */
   | {
       readonly kind: 'type'
       readonly words: Words
@@ -110,8 +110,8 @@ export type SignIn =
   /** The person was recognized by typing: complete the login. */
   | { readonly kind: 'authenticated'; readonly userRef: string; readonly memberRef: string; readonly scores: Scores }
   /**
-   * No clean pass: ask for another factor before a login. `by: 'security_code'`: the code matched, no typing was checked;
-   * `mustChangeCode`: it was temporary. `by: 'typing'`: the typing was not certain; `next` is open in this sign-in.
+   * No clean pass: ask for another factor before a login. With `by: 'security_code'` the code matched and no typing was checked;
+   * `mustChangeCode` says that the code was temporary. With `by: 'typing'` the typing was not certain; `next` is open in this sign-in.
    */
   | {
       readonly kind: 'challenged'

@@ -33,7 +33,7 @@ export async function signIn(core: Core, input: SignInInput): Promise<SignIn> {
   return state.enrolling ? enroll(core, input, state, pattern) : verify(core, input, state, pattern)
 }
 
-/** Whether a state belongs to the person of the call. Another's begins a new sign-in. */
+/** Whether a state belongs to the person of the call. The state of another person begins a new sign-in. */
 const isOf = (state: SignInState, { userRef, memberRef }: SignInInput): boolean =>
   state.asked === userRef && (memberRef === undefined || memberRef === state.memberRef)
 
@@ -43,11 +43,11 @@ async function begin(core: Core, input: SignInInput, sessionId?: string, again: 
   const mayEnroll = input.mayEnroll ?? true
   if (!found.unknown) return stepOf(core, input, found.state, again)
   const { accountRef, memberSelection } = found.state
-  // Who may join a shared account is for its list to say.
+  // The list of a shared account decides which people may join it.
   if (accountRef !== null && memberSelection === 'list') return chooseMember(core, input, found.state)
   if (!mayEnroll) return { kind: 'not-enrolled' }
   const created = await core.post('/users/{userRef}', { ...targetOf(input, memberOf(input)), signal: input.signal })
-  // Created by another call in the meantime: the profile may be complete.
+  // Another call created the user in the meantime, so the profile may be complete.
   const state = created.created ? { ...found.state, ...created } : (await bootstrap(core, input, sessionId)).state
   return stepOf(core, input, state, again)
 }
@@ -91,7 +91,7 @@ async function chooseMember(core: Core, input: SignInInput, begun: Bootstrap): P
   return { kind: 'choose-member', members: members.map(({ memberRef }) => memberRef), state }
 }
 
-/** The longest wait, seconds, of a busy service or of the key's rate: the person can try again at once. */
+/** The longest wait that a busy service or the key's rate asks for, in seconds: the person can try again at once. */
 const LATER_S = 5
 
 async function enroll(core: Core, input: SignInInput, state: SignInState, body: TypingPattern): Promise<SignIn> {
@@ -146,7 +146,7 @@ function judged(answer: Verify, state: SignInState): SignIn {
   return { kind: 'blocked', reason, scores, next: next(), state }
 }
 
-/** Asks again after a refusal that the person can mend; throws every other error. */
+/** Asks again after a refusal that the person can correct; throws every other error. */
 async function recover(core: Core, input: SignInInput, state: SignInState, error: unknown): Promise<SignIn> {
   if (!(error instanceof KeystrideError)) throw error
   const { status, reason } = error
@@ -154,7 +154,7 @@ async function recover(core: Core, input: SignInInput, state: SignInState, error
   if (status === 404 && reason === 'user-not-found') return begin(core, input)
   if (status === 409 && reason === 'invalid-action') {
     const now = await begin(core, input, state.sessionId)
-    // Completed in the meantime. If the profile still wants patterns, an administrator has locked the person.
+    // The profile was completed in the meantime. If it still needs patterns, an administrator has locked the person.
     if (now.kind !== 'enroll') return now
     return { kind: 'locked', retryAfterSeconds: null, until: null, again: null, state: now.state }
   }
@@ -236,7 +236,7 @@ function patternOf({ pattern, ip }: SignInInput): TypingPattern | null {
   return { ...Object.fromEntries(kept), ip: typeof ip === 'string' ? bareAddress(ip) : null } as TypingPattern
 }
 
-/** Without the port, the brackets and the zone that proxies and sockets add to an address. */
+/** Removes the port, the brackets and the zone that proxies and sockets add to an address. */
 const bareAddress = (ip: string): string =>
   ip
     .trim()

@@ -63,7 +63,7 @@ export class KeystrideTyping extends Base {
     this.addEventListener('invalid', this.#onInvalid)
     this.#showWords()
     void this.#translate()
-    // The browser looks for it before the element is defined.
+    // The browser looks for `autofocus` only once, before the element is defined.
     if (this.hasAttribute('autofocus')) this.focus()
   }
 
@@ -178,7 +178,7 @@ export class KeystrideTyping extends Base {
 
   readonly #follow = (): void => {
     const { words } = this
-    // What was typed before is gone from the field, so the pattern begins anew.
+    // The text typed before is gone from the field, so the pattern begins again.
     if (this.#view.input.value === '') this.#recorder?.reset()
     const typed = tokensOf(this.#view.input.value)
     const wrong = this.#view.follow(words, typed)

@@ -20,7 +20,7 @@ export interface Tag {
   readonly v: string
 }
 
-/** The name of a key. Masked: `k` is empty, `kc` is 0, and `c` only numbers the keys held at the time (`Masked1`, ...). */
+/** The name of a key. If it is masked, `k` is empty, `kc` is 0, and `c` only numbers the keys held at the time (`Masked1`, ...). */
 export interface KeyName {
   readonly k: string
   readonly c: string
@@ -48,9 +48,9 @@ export interface KeyEvent extends KeyName {
 
 /** One press; times in ms. */
 export interface KeyRecord extends KeyName {
-  /** Since the first press. */
+  /** Time since the first press. */
   readonly et: number
-  /** Since the press before. */
+  /** Time since the press before. */
   readonly s: number
   /** Hold time. */
   readonly h: number

@@ -84,7 +84,7 @@ const OVERLAP_MAX_MS = 2_000
 const FLIGHT_MAX_MS = 10_000
 /** A tick of 16.67 ms still distinguishes people, one of 100 ms hardly does (docs/integrate.md). */
 const TICK_MAX_MS = 25
-/** Four kept presses to one lost: a few lost releases do not matter. No measurement behind it. */
+/** Four kept presses to one lost: a few lost releases do not matter. The value was not measured. */
 const KEPT_PER_LOST = 4
 const POINTER_MAX = 500
 const POINTER_EVERY_MS = 100
@@ -248,10 +248,10 @@ function createHandlers({ keys, text, moves, pointer, refuse, changed }: Handler
   return { onInputs, onWindow }
 }
 
-/** Logs presses and releases. `sensitive`: masks keys from the start. */
+/** Logs presses and releases. With `sensitive` it masks keys from the start. */
 function createKeyLog(sensitive: boolean) {
   let presses: Press[] = []
-  /** By `code`. */
+  /** The held keys by `code`. */
   let held = new Map<string, Press>()
   let masked = sensitive
   let lost = 0
@@ -284,11 +284,11 @@ function createKeyLog(sensitive: boolean) {
         for (const moment of [press.down, press.up]) if (moment !== null) moment.flags = NO_FLAGS
       }
     },
-    /** False: there are too many presses already. */
+    /** Returns false if there are too many presses already. */
     down(event: KeyboardEvent, eId: string): boolean {
       const { code, key, keyCode } = event
       if (presses.length > PRESSES_MAX) return false
-      drop(code) // A second press without a release: that release was lost, and with it the first press.
+      drop(code) // a second press without a release: the release of the first press was lost
       const slot = freeSlot(held.values())
       const name = masked ? maskedName(slot) : { k: key, c: code, kc: keyCode }
       const press: Press = { name, slot, eId, down: momentOf(event), up: null }
@@ -296,7 +296,7 @@ function createKeyLog(sensitive: boolean) {
       presses.push(press)
       return true
     },
-    /** False: the key did not go down here. */
+    /** Returns false if the key did not go down here. */
     up(event: KeyboardEvent): boolean {
       const press = held.get(event.code)
       if (press === undefined) return false
@@ -369,14 +369,14 @@ function createBalance(refuse: (reason: Unusable) => void) {
       replaceable = replaceable && sameLength && ACCENTED.test(text) && !COMPOSED.test(text)
       return replaceable
     },
-    /** A typed character; a key press must account for it, unless it `accents` another one. */
+    /** Takes a typed character; a key press must account for it, unless it `accents` another one. */
     account(text: string, accents: boolean): void {
       if (accents && owed === 0) return
       replaceable = owed > 0 && text.length === 1
       if (owed === 0 || text.length > KEY_TEXT_MAX) refuse('inserted')
       pay()
     },
-    /** Composed text. `whole`: an accent with its letter, so the dead key was pressed before. */
+    /** Takes composed text. `whole` text is an accent with its letter, so the dead key was pressed before. */
     compose(text: string, whole: boolean): void {
       if (text.length > KEY_TEXT_MAX || (dead === 0 && (whole || early))) refuse('composition')
       else if (dead === 0 && text !== '') early = true
@@ -502,7 +502,7 @@ function flagsOf({ location, ctrlKey, altKey, shiftKey, metaKey }: KeyboardEvent
   return { l: location, ctrlKey, altKey, shiftKey, metaKey }
 }
 
-/** The bound of the service that the presses violate; null: none. */
+/** The bound of the service that the presses violate; null if they violate none. */
 function problemOf(done: readonly Complete[], lost: number): Unusable | null {
   const first = done[0]
   if (first === undefined && lost === 0) return 'empty'

@@ -24,7 +24,7 @@ export function sharedStart(word: string, typed: string): number {
   return wanted.slice(0, length).join('').length
 }
 
-/** As the service compares them: the letters and digits, without case and accents. */
+/** The letters and digits of a text without case and accents, as the service compares them. */
 export const isTyped = (word: string, typed: string): boolean => typed !== '' && lettersOf(word) === lettersOf(typed)
 
 /** Letters without a decomposition into a base letter and marks. */
