@@ -82,7 +82,7 @@
  * | SKETCH_OF_KNOWN | 24 x u32                | known-patterns | addresses of the latest confirmed patterns' sketches      |
  * | KEY_SUMS | 128 x 4 x f32                  | known-patterns | hold, interval and presses of each key in them            |
  * | PAIR_SUMS | 2 x 4,096 x 4 x f32           | known-patterns | the same of each key pair, with the pair; then their shrunk means |
- * | KNOWN_LEFT | 24 x 128 x 2 x f32           | known-patterns | hold and interval of each press of them, less the means, in standard deviations of these rests |
+ * | KNOWN_LEFT | 24 x 128 x 2 x f32           | known-patterns | hold and interval of each press, less the means, in standard deviations |
  * | LEFT     | 128 x 2 x f32                  | synthesis-signs | the same for the probe                                    |
  * | PLACES_OF_PROBE, KNOWN_PLACES | 160 x 2 x i16 | place-search | the same in units, for the probe and for one pattern     |
  * | PROBE_KEYS, KNOWN_KEYS | 160 x u8         | place-search | their keys                                                |

@@ -78,7 +78,7 @@ function sumOwnPairs(slot: i32, n: i32): void {
   }
 }
 
-/** Products of the slot's sums with a pattern. A pair that the slot does not have adds zeros, which costs less than a branch. Lane 2 counts presses. */
+/** Products of the slot's sums with a pattern. A pair that the slot lacks adds zeros, which costs less than a branch. Lane 2 counts presses. */
 function pairProducts(pattern: i32): v128 {
   const sketch = sketchOf(pattern)
   const n = pressesAt(sketch)

@@ -26,7 +26,7 @@ const EXAMPLES = {
   ALERT_CA: '/etc/keystride/alert-ca.pem',
   TRACES_ENDPOINT: 'http://localhost:4318',
 }
-/** Settings that a unit must not have: the units set three of them and read the secrets from files, and the embedded PostgreSQL and single sign-on do not run there. */
+/** Settings that a unit must not have: it sets three itself, reads secrets from files, and runs no embedded PostgreSQL and no single sign-on. */
 const NOT_FOR_UNITS = [
   ...['DATABASE_URL_FILE', 'MIGRATE', 'ENCRYPTION_KEY_FILE', 'DATABASE_URL', 'ENCRYPTION_KEY'],
   ...['KEYSTRIDE_DATA', 'SSO_FILE'],
