@@ -14,7 +14,7 @@ export interface Delivery {
   readonly state: 'waiting' | 'delivered' | 'failed' | 'dropped'
   readonly queued_at: string
   readonly tries: number
-  /** `outcome` is a word; `text` says it in English. */
+  /** `outcome` is a code; `text` is its description in English. */
   readonly last_try: { readonly at: string; readonly outcome: string; readonly text: string } | null
 }
 export interface DeliveryList extends List<Delivery> {
@@ -26,23 +26,23 @@ export interface ChannelHealth {
   readonly n_waiting: number
   /** Failed tries in a row. */
   readonly failures: number
-  /** Nothing is tried before; null: at once. */
+  /** Deliveries are not tried before this time; null if the channel is open. */
   readonly closed_until: string | null
 }
 
 /** Kinds of event by channel. */
 export type Rules = Readonly<Record<string, Readonly<Record<Channel, boolean>>>>
 
-/** ChannelSettings of a channel; a secret is not among them. */
+/** The settings of a channel, without its secret. */
 export type ChannelSettings = Readonly<Record<string, string | number | boolean | readonly string[] | null>>
 
 type FieldKind = 'text' | 'number' | 'list' | 'secret' | readonly string[]
 interface ChannelField {
   readonly name: string
-  /** The values of a choice, or the form of the value. */
+  /** The type of the value, or the values to choose from. */
   readonly kind: FieldKind
   readonly usual?: string
-  /** Its label, if the name has another one. */
+  /** Key of the label; the name unless given. */
   readonly label?: keyof typeof t.alerts.fields
 }
 
@@ -80,7 +80,7 @@ export const FIELDS: Readonly<Record<Channel, readonly ChannelField[]>> = {
   ],
 }
 
-/** The form of a channel: every field as text. A secret is empty, since the API does not show it. */
+/** The form of a channel: every field as text. A secret is empty, because the API does not return it. */
 export const formOf = (channel: Channel, settings: ChannelSettings | null): Readonly<Record<string, string>> =>
   Object.fromEntries(
     FIELDS[channel].map(({ name, kind, usual }) => {
@@ -106,6 +106,6 @@ export function bodyOf(channel: Channel, form: Readonly<Record<string, string>>)
 export const labelOf = ({ name, label = name }: { readonly name: string; readonly label?: string }): string =>
   (t.alerts.fields as Readonly<Record<string, string>>)[label] ?? label
 
-/** An event in words. */
+/** The name of an event in the console's language. */
 export const eventName = (event: string): string =>
   (t.alerts.events as Readonly<Record<string, string>>)[event] ?? event

@@ -15,19 +15,19 @@ interface Options {
   readonly signal?: AbortSignal
   /** A sign-in session of the core API. */
   readonly session?: string
-  /** The key to try; the held one unless given. */
+  /** The key to try; the held key unless given. */
   readonly key?: string
 }
 
 /** An answer that is not a success, or the absence of one. */
 export class ApiError extends Error {
   constructor(
-    /** 0 without an answer. */
+    /** 0 if there was no answer. */
     readonly status: number,
     message: string,
-    /** `X-Request-Id` of the answer, which the service's log has too. */
+    /** `X-Request-Id` of the answer, which is also in the service's log. */
     readonly requestId: string | null,
-    /** When the call may be repeated; null if it does not help. */
+    /** Seconds after which the call may be repeated; null if a repetition does not help. */
     readonly retryAfterS: number | null,
   ) {
     super(message)
@@ -35,7 +35,7 @@ export class ApiError extends Error {
 }
 
 let refused: () => void = () => {}
-/** `listener` hears of an answer 401 to the held key: it was revoked or has expired. */
+/** `listener` is called when an answer is 401 for the held key, because the key was revoked or has expired. */
 export const whenKeyRefused = (listener: () => void): void => {
   refused = listener
 }
@@ -50,7 +50,7 @@ export async function call<T>(method: string, path: string, options: Options = {
   return (await response.json().catch(() => ({}))) as T
 }
 
-/** A call that is answered by a file: its bytes and its name. Rejects as `call` does. */
+/** Makes a call that is answered with a file. Returns the bytes and the name of the file. Rejects as `call` does. */
 export async function download(path: string, body: object): Promise<{ readonly blob: Blob; readonly name: string }> {
   const response = await answered('POST', path, { body })
   const name = /filename="([^"]+)"/.exec(response.headers.get('content-disposition') ?? '')?.[1] ?? 'download'
@@ -62,7 +62,7 @@ async function answered(method: string, path: string, options: Options): Promise
   const { api = 'dashboard', query = {}, body, signal, session, key } = options
   const url = new URL(FOLDERS[api] + path, ROOT)
   for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, String(value))
-  // The APIs read a plus sign in a query as a plus sign.
+  // `URLSearchParams` writes a space as a plus sign, which the APIs read as a plus sign.
   url.search = url.search.replace(/\+/g, '%20')
   const response = await fetch(url, {
     method,
@@ -94,6 +94,6 @@ function errorOf({ status, headers }: Response, message: string): ApiError {
   return new ApiError(status, fill(t.errors.answered, { message }), headers.get('x-request-id'), retryAfterS)
 }
 
-/** Path segments, encoded. */
+/** The path of these segments, which are encoded. */
 export const pathOf = (...segments: readonly string[]): string =>
   segments.map((segment) => `/${encodeURIComponent(segment)}`).join('')

@@ -86,14 +86,14 @@ function Frame() {
   )
 }
 
-/** Whether a view belongs to an entry of the navigation: to the first segment of its address. */
+/** Whether a view belongs to an entry of the navigation, by the first segment of its address. */
 const isWithin = (path: string, entry: string): boolean => path.split('/')[0] === entry
 
 function Current() {
   const { path } = viewAddress.value
   for (const view of VIEWS) {
     const parameters = match(view.path, path)
-    // The key makes a view of another item begin anew.
+    // Another key makes Preact create the view anew.
     if (parameters !== null) return <div key={`${path} ${madeUpRounds.value}`}>{view.show(parameters)}</div>
   }
   return (

@@ -31,7 +31,7 @@ type SignalValue = string | number | boolean | null
 export interface Signal {
   readonly signal: string
   readonly value: SignalValue
-  /** The value compared with. */
+  /** The value that `value` was compared with. */
   readonly reference: SignalValue
   readonly weight: number
   readonly computedOutcome: number | null
@@ -50,13 +50,13 @@ export interface FullAuthentication extends Authentication {
   readonly tags: readonly { readonly k: string; readonly v: string }[]
 }
 
-/** A time of a press next to the references. */
+/** A time of a press, compared with the same time in the references. */
 export interface ComparedTime {
   readonly observed_ms: number
   readonly expected_ms: number
   /** Log likelihood ratio: above 0 for the person. */
   readonly spoke_for: number
-  /** Times of this key or key pair in the references; without any the next fields are null. */
+  /** Number of times of this key or key pair in the references. If it is 0, the next fields are null. */
   readonly n: number
   readonly lowest_ms: number | null
   readonly highest_ms: number | null
@@ -64,7 +64,7 @@ export interface ComparedTime {
 
 export interface Press {
   readonly at: number
-  /** The key before and the key; null if keys are masked. */
+  /** The key before this one, and this key; null if keys are masked. */
   readonly first: string | null
   readonly second: string | null
   readonly spoke_for: number
@@ -102,7 +102,7 @@ export interface PolicyVerdict {
   readonly changed: boolean
 }
 
-/** The part of a trace that names the earlier pattern that a copy goes with. */
+/** The part of a trace that describes the earlier pattern of a copy. */
 export interface Trace {
   readonly copy_of: {
     readonly created_at: string

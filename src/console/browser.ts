@@ -1,5 +1,5 @@
 /**
- * All that the console takes from the browser and that a browser may refuse: its languages, the tab's storage, the clipboard.
+ * The features of a browser that it may refuse to the console: languages, the tab's storage, the clipboard.
  * `main.tsx` imports it before any other module.
  */
 
@@ -20,7 +20,7 @@ export const LOCALE: string =
   (navigator.languages ?? []).find((one) => (one === LANGUAGE || one.startsWith(`${LANGUAGE}-`)) && isKnown(one)) ??
   LANGUAGE
 
-// uPlot makes a number format of it while it is loaded.
+// uPlot creates a number format for `navigator.language` while it is loaded.
 if (!isKnown(navigator.language)) Object.defineProperty(navigator, 'language', { value: LOCALE })
 
 /** The tab's storage; null where the browser blocks the data of sites. */
@@ -39,14 +39,14 @@ function storageOf(): Storage | null {
 /** Copies a text. Rejects with an error that says `failed` where the browser allows no page to copy. */
 export async function copyText(text: string, failed: string): Promise<void> {
   try {
-    // Absent over plain http.
+    // `navigator.clipboard` is absent over plain http.
     await navigator.clipboard.writeText(text)
   } catch {
     if (!copySelection(text)) throw new Error(failed)
   }
 }
 
-/** The older way. The field is in the open dialog: the rest of the page takes no focus. */
+/** Copies without the clipboard API. The field is in the open dialog, because the rest of the page takes no focus. */
 function copySelection(text: string): boolean {
   const before = document.activeElement
   const field = document.createElement('textarea')
@@ -59,5 +59,5 @@ function copySelection(text: string): boolean {
   return copied
 }
 
-/** A key or reference as it was meant: without outer spaces and the invisible marks of copied text. */
+/** A key or reference without outer spaces and without the invisible marks of copied text. */
 export const withoutMarks = (text: string): string => text.replace(/\p{Cf}/gu, '').trim()

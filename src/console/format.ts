@@ -79,7 +79,7 @@ export const momentUtc = (iso: string): string => `${iso.slice(0, 19).replace('T
 /** The name of a bucket of a series: hours in the viewer's zone, days as the service counts them, in UTC. */
 export const bucketName = (iso: string, bucket: 'hour' | 'day'): string =>
   bucket === 'day' ? utcDays.format(new Date(iso)) : hours.format(new Date(iso))
-/** With the day, for a single bucket. */
+/** The name of a single bucket, with its day. */
 export const bucketTitle = (iso: string, bucket: 'hour' | 'day'): string =>
   bucket === 'day'
     ? `${utcDays.format(new Date(iso))} UTC`

@@ -34,7 +34,7 @@ export function keptKey(): string | null {
     const { key, at } = JSON.parse(storage?.getItem(STORED) ?? '{}') as { key?: unknown; at?: unknown }
     if (typeof key === 'string' && typeof at === 'number' && Date.now() - at < IDLE_MS) return key
   } catch {
-    // Not our text.
+    // The stored text is not JSON, so the console did not write it.
   }
   storage?.removeItem(STORED)
   return null
@@ -46,7 +46,7 @@ export const noteUse = (): void => {
 
 export const idleMs = (): number => Date.now() - usedAt
 
-/** Writes the time of the last use, which counts after a reload. */
+/** Stores the key with the time of its last use, for a reload. */
 export function store(): void {
   if (kept) storage?.setItem(STORED, JSON.stringify({ key: held, at: usedAt }))
 }

@@ -1,17 +1,17 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { ApiError } from './api.js'
 
-/** Data of a view. After the first answer it stays while newer data is loading, or if that fails. */
+/** Data of a view. Earlier data stays while newer data is loading, and if that load fails. */
 export interface Loaded<T> {
   readonly data: T | null
   readonly error: ApiError | null
-  /** A load by the timer does not count: the view stays as it is. */
+  /** False during a load by the timer, which leaves the view as it is. */
   readonly loading: boolean
   readonly reload: () => void
 }
 
 interface Changeable<T> extends Loaded<T> {
-  /** Shows data that the answer of a change gave. */
+  /** Shows the data that a change was answered with. */
   readonly put: (data: T) => void
 }
 

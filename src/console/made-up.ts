@@ -7,10 +7,10 @@ const PREFIX = 'made-up-'
 const PEOPLE = 24
 const AT_ONCE = 3
 const REFERENCES = 5
-/** Typings of a person until five are stored: one in 500 is called a machine's, and is typed again. */
+/** Most typings of a person until five are stored: one in 500 is classified as a machine's, and is typed again. */
 const TRIES = 20
 
-/** Calls done and in all. */
+/** Numbers of calls: those that are done, and all. */
 export interface Advance {
   readonly done: number
   readonly all: number
@@ -33,7 +33,7 @@ export async function fillWithMadeUp(onProgress: (progress: Advance) => void): P
   )
 }
 
-/** Deletes all made-up people with everything of them, and their attempts from the statistics. */
+/** Deletes all made-up people with their data, and their attempts from the statistics. */
 export async function deleteMadeUp(onProgress: (progress: Advance) => void): Promise<void> {
   for (let done = 0, left = 1; left > 0; ) {
     const { data } = await call<Data<{ deleted: number; left: number }>>('DELETE', '/organization/made-up-people')
@@ -49,7 +49,7 @@ interface Begun {
   readonly suggestedWords: readonly string[]
 }
 
-/** An account, five references, then sign-ins. The words are those that the service suggests. */
+/** Creates an account, enrolls five references and signs in, each time with the words that the service suggests. */
 async function live(i: number, step: () => void): Promise<void> {
   const path = `/users${pathOf(`${PREFIX}${String(i + 1).padStart(2, '0')}`)}`
   const [self, stranger] = [person(i + 1), person(i + 1001)]
@@ -89,7 +89,7 @@ const isTaken = (answer: Promise<unknown>): Promise<boolean> =>
     },
   )
 
-/** Works on some items at once, in order; the first rejection ends it. */
+/** Runs `work` for `AT_ONCE` items at once, begun in order. The first rejection is the result. */
 async function eachOf<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   const left = [...items]
   const lane = async () => {

@@ -25,7 +25,7 @@ const root = document.getElementById('console')
 if (root !== null) {
   routesAre(VIEWS.map(({ path }) => path))
   beginRouting()
-  // Removes the sentence that stands there if this script does not run.
+  // Removes the sentence that is shown if this script does not run.
   root.replaceChildren()
   render(<Guarded />, root)
   begin().catch((error: unknown) => render(<Ended error={error} />, root))

@@ -20,7 +20,7 @@ interface View {
   /** The address below `/console/`; parameters are in braces. */
   readonly path: string
   readonly show: (parameters: Readonly<Record<string, string>>) => ComponentChild
-  /** The entry in the navigation; absent: none. */
+  /** Name of the entry in the navigation; absent if the view has none. */
   readonly nav?: string
 }
 

@@ -60,7 +60,7 @@ export interface Draft {
   readonly fields: Readonly<Record<PolicyField, string>>
   readonly enabled: boolean
   readonly biometricFirst: boolean
-  /** By `indicator` and by `indicator/signal`; empty: the default. */
+  /** Weights by `indicator` and by `indicator/signal`. An empty text stands for the default. */
   readonly weights: Readonly<Record<string, string>>
 }
 
@@ -75,7 +75,7 @@ export const NUMBERS = {
 export type NumberField = keyof typeof NUMBERS
 type PolicyField = NumberField | 'name' | 'priority' | 'on_suspicion' | 'words' | 'groups' | 'weak_codes'
 
-/** The form of a policy; of a new one, with the content of the default policy. */
+/** The form of a policy. For a new policy, pass the content of the default policy. */
 export function draftOf(policy: Content): Draft {
   const { security_code_fallback: fallback } = policy
   const weights: Record<string, string> = {}
@@ -118,7 +118,7 @@ function numberProblem(text: string, { min, max, whole }: { min: number; max: nu
   return fill(whole ? t.policies.wholeBetween : t.policies.between, { min, max })
 }
 
-/** The problem of each field that the API would refuse, by its name; a weight by its key. */
+/** The problem of each field that the API would refuse, by the field's name or the weight's key. */
 export function problemsOf({ fields, weights }: Draft): Readonly<Record<string, string>> {
   const problems: Record<string, string | null> = {}
   for (const name of Object.keys(NUMBERS) as NumberField[]) problems[name] = numberProblem(fields[name], NUMBERS[name])

@@ -16,7 +16,7 @@ function viewAddressNow(): ViewAddress {
 export const viewAddress = signal<ViewAddress>(viewAddressNow())
 
 let templates: readonly string[] = ['']
-/** States the addresses of all views, as templates for `match`. */
+/** Sets the addresses of all views, as templates for `match`. */
 export const routesAre = (paths: readonly string[]): void => {
   templates = paths
 }

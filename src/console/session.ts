@@ -7,9 +7,9 @@ import { dropKey, heldKey, holdKey, IDLE_MS, idleMs, keptKey, noteUse, store } f
 interface Access {
   readonly reads: boolean
   readonly operates: boolean
-  /** The core API: deletes users. */
+  /** Calls of the core API, such as the deletion of users. */
   readonly core: boolean
-  /** The profile-link API. */
+  /** Calls of the profile-link API. */
   readonly links: boolean
 }
 
@@ -20,7 +20,7 @@ export type SignInState =
 
 export const session = signal<SignInState>({ kind: 'starting' })
 
-/** The access of the signed-in key; nothing while signed out. */
+/** The access of the signed-in key; `NOTHING` while signed out. */
 export const access = (): Access => (session.value.kind === 'in' ? session.value.access : NOTHING)
 
 const NOTHING: Access = { reads: false, operates: false, core: false, links: false }
@@ -55,7 +55,7 @@ async function accessOf(key: string): Promise<Access> {
 
 const IDLE_CHECK_MS = 10_000
 
-/** Restores the key that the tab kept, and begins to watch for the end of its use. */
+/** Restores the key that the tab kept. From then on, signs out when the key is refused, or unused for `IDLE_MS`. */
 export async function begin(): Promise<void> {
   whenKeyRefused(() => signOut('refused'))
   for (const type of ['pointerdown', 'keydown', 'wheel', 'touchstart'])

@@ -1,6 +1,6 @@
 /**
- * Every text of the console. Braces hold placeholders; `one` and `other` are plural forms. The build makes one script a language: it
- * replaces `en.json` by the texts of that language.
+ * Every text of the console. Braces hold placeholders; `one` and `other` are plural forms. The build makes one script for
+ * each language, in which it replaces `en.json` by the texts of that language.
  */
 export { default as t } from '../../texts/console/en.json' with { type: 'json' }
 

@@ -13,7 +13,7 @@ export interface User {
   /** Null on a shared account. */
   readonly biometric_status: ProfileStatus | null
   readonly locked: boolean
-  /** Null while locked: until a reset, a new code or an unlock. */
+  /** Null if the user is not locked, or if only a reset, a new code or an unlock ends the lock. */
   readonly locked_until: string | null
   readonly created_at: string
   readonly last_authentication_at: string | null
@@ -34,7 +34,7 @@ export interface LockedMember {
   readonly user_ref: string
   readonly member_ref: string
   readonly user_display_name: string | null
-  /** Null: until a reset, a new code or an unlock. */
+  /** Null if only a reset, a new code or an unlock ends the lock. */
   readonly blocked_until: string | null
 }
 

@@ -225,7 +225,7 @@ describe.skipIf(!hasChromium)('the console with many people', () => {
       expect(await shows('/users?group=night%20shift')).toEqual(['ann'])
       expect(new URL(page.url()).search).toBe('?status=ok&group=night+shift')
       await page.getByRole('combobox', { name: 'Profile' }).selectOption('Reset')
-      await page.getByText('No user is like this').waitFor()
+      await page.getByText('No user matches the filters').waitFor()
       await go('users?group=staff')
       await shows('/users?group=staff&limit=25')
       await page.getByRole('link', { name: 'User', exact: true }).click()

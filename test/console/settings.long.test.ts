@@ -101,14 +101,14 @@ describe.skipIf(!hasChromium)('the console of a service that is set up', () => {
         return secret
       }
       await card.getByRole('button', { name: 'Set up' }).click()
-      await dialog.getByText('Empty: the service generates one and shows it once.').waitFor()
+      await dialog.getByText('If it is empty, the service generates one and shows it once.').waitFor()
       await dialog.getByLabel('URL').fill('https://127.0.0.1:8443/hooks')
       await dialog.getByRole('button', { name: 'Save' }).click()
       const first = await secretOnce()
       await card.getByText('https://127.0.0.1:8443/hooks').waitFor()
       expect(await ofApi('/alert/webhook')).toEqual({ url: 'https://127.0.0.1:8443/hooks', secret_set: true })
       await card.getByRole('button', { name: 'Change' }).click()
-      await dialog.getByText('Empty: the stored one stays.').waitFor()
+      await dialog.getByText('If it is empty, the stored one stays.').waitFor()
       await dialog.getByLabel('URL').fill('https://127.0.0.1:8443/moved')
       await dialog.getByRole('button', { name: 'Save' }).click()
       await card.getByText('https://127.0.0.1:8443/moved').waitFor()

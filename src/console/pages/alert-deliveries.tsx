@@ -10,7 +10,7 @@ import { Time } from '../parts/time.js'
 import { fill, t } from '../texts.js'
 
 const texts = t.alerts
-/** Deliveries change by themselves, so the list is read this often. */
+/** Deliveries change by themselves, so the list is read at this interval. */
 const LOOK_MS = 5_000
 
 /** The log of deliveries, and each channel that fails. */

@@ -18,7 +18,7 @@ import { fill, t } from '../texts.js'
 
 const texts = t.authentication
 
-/** One sign-in: the verdict, why, and what other policies would have said. */
+/** One sign-in: the verdict, its evidence, and the verdicts of other policies. */
 export function Authentication({ id }: { readonly id: string }) {
   const loaded = useLoad(async (signal) => {
     const { data } = await get<Data<FullAuthentication>>(`/authentications/${id}`, {}, signal)
@@ -60,7 +60,7 @@ export function Authentication({ id }: { readonly id: string }) {
 
 /** The answers of the API about an attempt by typing. */
 interface Typed {
-  /** Null if there is none any more, with the reason. */
+  /** Null if the presses no longer exist; `whyNot` is then the reason. */
   readonly presses: Presses | null
   readonly whyNot: string
   readonly verdicts: readonly PolicyVerdict[]
@@ -97,7 +97,7 @@ interface VerdictNeeds {
 function Verdict({ attempt, typed }: VerdictNeeds) {
   const { reason, confidence, confidence_biometrics, confidence_context } = attempt
   const policy = typed?.presses?.policy ?? null
-  // The policy as it is now, from the what-if, where the patterns are gone.
+  // If the patterns are deleted, the what-if still has the policy as it is now.
   const decided = policy ?? typed?.verdicts.find(({ of_attempt }) => of_attempt) ?? null
   return (
     <>
@@ -131,7 +131,7 @@ function Verdict({ attempt, typed }: VerdictNeeds) {
   )
 }
 
-/** Rarer chances are beyond what the open data can tell. */
+/** The open data cannot measure rarer chances. */
 const RAREST = 1e-6
 
 const Copy = ({ copy }: { readonly copy: NonNullable<Trace['copy_of']> }) => {

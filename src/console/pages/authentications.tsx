@@ -16,10 +16,10 @@ import { href, hrefWith, navigate, viewAddress } from '../router.js'
 import { fill, t } from '../texts.js'
 
 const texts = t.authentications
-/** With the live switch on, the first page is read this often. */
+/** With the live switch on, the first page is read at this interval. */
 const LIVE_MS = 3_000
 
-/** A moment of the address; null if it has none that is valid. */
+/** A time in the address; null if it is absent or invalid. */
 function momentNow(name: string): string | null {
   const text = viewAddress.value.query.get(name)
   return text === null || Number.isNaN(Date.parse(text)) ? null : text
@@ -82,7 +82,7 @@ export function Authentications() {
   )
 }
 
-/** The point of a chart that led here, and the way back to a range. */
+/** The window of the chart's bucket that led here, and a link back to a range. */
 const Window = ({ from, to }: { readonly from: string; readonly to: string | null }) => (
   <p class="soft">
     {fill(to === null ? texts.since : texts.between, { from: moment(from), to: to === null ? '' : moment(to) })}{' '}

@@ -11,14 +11,14 @@ import { fill, t } from '../texts.js'
 
 const texts = t.insight
 
-/** Loads figures of the window that the address names, from whole UTC days on. */
+/** Loads figures from the start of the address's window on. */
 export const useWindow = <T,>(load: (dateFrom: string, signal: AbortSignal) => Promise<T>) => {
   const range = rangeNow()
   return useLoad((signal) => load(windowOf(range).from, signal), [range])
 }
 
 interface OfUser {
-  /** The user whose sign-ins are shown; absent: all. */
+  /** The user whose sign-ins are shown; absent for all users. */
   readonly userRef?: string
 }
 

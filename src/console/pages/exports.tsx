@@ -15,7 +15,7 @@ import { fill, t } from '../texts.js'
 
 const texts = t.exports
 const DAY_MS = 24 * 3600 * 1000
-/** While an archive is written, the list is read this often. */
+/** While an archive is written, the list is read at this interval. */
 const LOOK_MS = 1_500
 
 type ExportKind = 'authentications' | 'logs' | 'usage'
@@ -148,7 +148,7 @@ function Download({ archive }: { readonly archive: Archive }) {
   )
 }
 
-/** The key travels in a header, so the file comes by a call and not by a link. */
+/** Saves a file. A link cannot download it, because the API key is sent in a header. */
 function save({ blob, name }: { readonly blob: Blob; readonly name: string }): void {
   const link = Object.assign(document.createElement('a'), { href: URL.createObjectURL(blob), download: name })
   link.click()

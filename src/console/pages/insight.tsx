@@ -46,7 +46,7 @@ const OUTCOMES = [
 ] as const
 const percent = (value: number): string => String(Math.round(value * 100))
 
-/** How many sign-ins had which confidence, by outcome: where a threshold separates and where it cuts. */
+/** The number of sign-ins by confidence and outcome, which shows where a threshold separates them. */
 function Confidence() {
   const loaded = useWindow(
     async (date_from, signal) =>

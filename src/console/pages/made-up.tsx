@@ -13,10 +13,10 @@ import { access } from '../session.js'
 import { fill, t } from '../texts.js'
 
 const texts = t.madeUp
-/** While people are made, the other figures of the page are read this often. */
+/** While people are created, the other figures of the page are read at this interval. */
 const LOOK_MS = 2_000
 
-/** Counts the times when the made-up people came or went: every view loads anew. */
+/** Number of creations and deletions of made-up people; each makes every view load anew. */
 export const madeUpRounds = signal(0)
 
 /** Whether the service is for trials, and its number of made-up accounts. */
@@ -26,7 +26,7 @@ const useTrial = () =>
     [viewAddress.value.path, madeUpRounds.value],
   )
 
-/** Fills or deletes, with its progress; null while nothing runs. */
+/** Runs `work` on demand. `progress` is null while it does not run. */
 function useWork(work: typeof fillWithMadeUp, done: string) {
   const [progress, setProgress] = useState<Advance | null>(null)
   const run = async () => {
@@ -50,7 +50,7 @@ const Done = ({ progress: { done, all } }: { readonly progress: Advance }) => (
   </p>
 )
 
-/** Above every view: says that people of the organization are made up, and deletes them. */
+/** Shown above every view: says that people of the organization are made up, and offers to delete them. */
 export function MadeUpNotice() {
   const { data } = useTrial()
   const { progress, run } = useWork(deleteMadeUp, texts.deleted)
@@ -72,8 +72,8 @@ export function MadeUpNotice() {
 }
 
 /**
- * On a service for trials without made-up people, offers to create some. Needs the scope `core`. `changed` is called while they
- * come.
+ * On a service for trials without made-up people, offers to create some. Needs the scope `core`. `changed` is called at intervals
+ * meanwhile.
  */
 export function MadeUp({ changed }: { readonly changed: () => void }) {
   const { data } = useTrial()

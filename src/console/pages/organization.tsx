@@ -176,7 +176,7 @@ interface IssueNeeds {
   readonly issued: () => void
 }
 
-/** Issues a key, and shows it this once. */
+/** Issues a key, and shows it once. */
 function Issue({ close, issued }: IssueNeeds) {
   const [label, setLabel] = useState('')
   const [scopes, setScopes] = useState<readonly Scope[]>(['dashboard:read'])

@@ -22,7 +22,7 @@ interface EditorNeeds {
   readonly policy: Parameters<typeof draftOf>[0]
   readonly weights: readonly DefaultWeights[]
   readonly button: string
-  /** Null: the policy is only shown. */
+  /** Null if the policy is only shown. */
   readonly save: ((content: object) => Promise<void>) | null
 }
 
@@ -32,7 +32,7 @@ interface PartNeeds {
   readonly change: (change: Partial<Draft>) => void
 }
 
-/** The form of a policy. Each field says at once what the API would refuse. */
+/** The form of a policy. Each field shows at once why the API would refuse it. */
 export function PolicyEditor({ policy, weights, button, save }: EditorNeeds) {
   const [draft, setDraft] = useState(() => draftOf(policy))
   const [touched, setTouched] = useState(false)
@@ -161,7 +161,7 @@ interface WeightsNeeds extends PartNeeds {
   readonly weights: readonly DefaultWeights[]
 }
 
-/** Weights of the context; an empty field has the default, which it shows. */
+/** Weights of the context. An empty field shows the default, which then applies. */
 function WeightsCard({ draft, problems, change, weights }: WeightsNeeds) {
   const field = (key: string, label: string, usual: number) => (
     <TextField

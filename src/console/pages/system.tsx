@@ -10,7 +10,7 @@ import { fill, t } from '../texts.js'
 
 const texts = t.system
 const REFRESH_MS = 10_000
-/** A job that has been due for this long waits for a process that does not come: the rarest look at a queue is once a minute. */
+/** A job that is due for longer finds no process to run it: every queue is polled at least once a minute. */
 const LATE_S = 120
 
 interface Queue {
@@ -50,7 +50,7 @@ interface State {
   readonly clock_skew_ms: number
 }
 
-/** The health of the deployment, loaded again while one looks. */
+/** The health of the deployment, reloaded while the page is open. */
 export function System() {
   const loaded = useLoad((signal) => get<Data<State>>('/system', {}, signal), [], REFRESH_MS)
   return (
@@ -105,7 +105,7 @@ const Stores = ({ state: { stores, database, clock_skew_ms } }: { readonly state
   </dl>
 )
 
-/** First digits of a hash: enough to tell two models apart. */
+/** Number of digits shown of a hash: enough to distinguish two models. */
 const DIGITS = 12
 
 const Versions = ({ state: { version, node, model, database, roles } }: { readonly state: State }) => (
@@ -177,7 +177,7 @@ const Queues = ({ queues }: { readonly queues: readonly Queue[] }) => (
 
 interface HeadsNeeds {
   readonly names: readonly string[]
-  /** The first column with figures. */
+  /** Index of the first column with figures. */
   readonly figures: number
 }
 

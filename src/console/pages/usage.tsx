@@ -62,7 +62,7 @@ interface Event {
   readonly n_users_nominative: number
   readonly n_users_generic: number
 }
-/** Events of the ledger that are drawn: the API's largest page. */
+/** Number of the ledger's first events, and of its last ones, that are drawn: the API's largest page. */
 const EVENTS = 500
 
 /** The numbers of accounts and people at the end of each day of the window, from the ledger's events. */

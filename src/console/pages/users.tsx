@@ -54,7 +54,7 @@ const Name = ({ userRef, name }: { readonly userRef: string; readonly name: stri
   <TwoLines first={userRef} second={name === userRef ? null : name} />
 )
 
-/** Filters by profile status and by group; an organization without groups has none. */
+/** Filters by profile status and, if the organization has groups, by group. */
 function Choices() {
   const { data } = useLoad((signal) => get<List<{ readonly group: string }>>('/aggregations/groups/', {}, signal), [])
   const groups = data?.data.slice(0, GROUPS_MAX).map(({ group }) => group) ?? []
@@ -69,7 +69,7 @@ function Choices() {
     </>
   )
 }
-/** Groups to choose from, the largest ones. */
+/** Number of groups to choose from, which are the largest ones. */
 const GROUPS_MAX = 200
 
 const isFiltered = () => ['status', 'group'].some((name) => filterNow(name) !== null)

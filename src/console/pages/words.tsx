@@ -221,7 +221,7 @@ const columnsOf = (act: Act): readonly Column<Word>[] => [
   },
 ]
 
-/** The rule of the API for a word, before it has a canonical form. */
+/** The API's rule for a word that is not yet in its canonical form. */
 const WORD = /^\p{Script=Latin}(?:['’-]?[\p{Script=Latin}\d]){1,23}$/u
 
 function Add({ add }: { readonly add: (word: string) => Promise<void> }) {

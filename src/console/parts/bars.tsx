@@ -10,7 +10,7 @@ interface BarsNeeds {
   /** The meaning of the counts, in words. */
   readonly label: string
   readonly bars: readonly Bar[]
-  /** The number that each share is of; the sum of the bars unless given. */
+  /** The total for the shares; the sum of the bars unless given. */
   readonly all?: number
   /** Bars beyond this number are left out. */
   readonly most?: number

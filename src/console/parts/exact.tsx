@@ -5,7 +5,7 @@ export const Exact = ({ children }: { readonly children: ComponentChildren }) =>
   <span translate={false}>{children}</span>
 )
 
-/** A text with such a value in place of `{name}`. */
+/** A text with `value`, as `Exact` shows it, in place of `{name}`. */
 export function withExact(text: string, name: string, value: string): ComponentChildren {
   const [before, after] = text.split(`{${name}}`)
   return (

@@ -12,7 +12,7 @@ interface FieldNeeds {
   readonly step?: number
 }
 
-/** A labelled field that says what is wrong while one types. */
+/** A labelled field that shows the problem of its value during typing. */
 export function TextField({ label, value, set, help, problem, placeholder, type = 'text', step }: FieldNeeds) {
   const id = useId()
   return (

@@ -3,7 +3,7 @@ import { withoutMarks } from '../browser.js'
 import { hrefWith, navigate, viewAddress } from '../router.js'
 import { fill, t } from '../texts.js'
 
-/** Between the last key press and the search. */
+/** Pause between the last key press and the search. */
 const PAUSE_MS = 250
 
 interface FilterNeeds {
@@ -12,7 +12,7 @@ interface FilterNeeds {
   readonly label: string
 }
 
-/** The text that the address filters by; null: none. */
+/** The text that the address filters by; null if there is none. */
 export const filterNow = (name: string): string | null => viewAddress.value.query.get(name) || null
 
 /** A field for a text to filter by, which it keeps in the address. */

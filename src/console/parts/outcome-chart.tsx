@@ -17,7 +17,7 @@ interface OutcomeChartNeeds {
   readonly open: (point: Bucket, next: Bucket | undefined) => string
 }
 
-/** Sign-ins by outcome over time, stacked; a bucket leads to its list. The same figures are there as a table. */
+/** Sign-ins by outcome over time, stacked. A bucket leads to its list. A table shows the same figures. */
 export function OutcomeChart({ label, points, bucket, open }: OutcomeChartNeeds) {
   const [at, setAt] = useState<number | null>(null)
   const data = useMemo((): uPlot.AlignedData => {
@@ -116,7 +116,7 @@ interface BarsNeeds {
   readonly pick: (i: number) => void
 }
 
-/** Bars over each other: each series is the sum of the outcomes from the bottom up to its own. */
+/** Stacked bars: each series is the sum of the outcomes from the bottom up to its own. */
 function stackedBars({
   points,
   bucket,

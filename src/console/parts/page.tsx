@@ -7,7 +7,7 @@ interface PageNeeds {
   readonly title: string
   /** The title is a reference, which a browser that translates the page leaves as it is. */
   readonly exact?: boolean
-  /** Next to the title: ranges, actions. */
+  /** Shown next to the title, such as ranges and actions. */
   readonly tools?: ComponentChildren
   readonly children: ComponentChildren
 }

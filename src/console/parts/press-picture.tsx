@@ -5,7 +5,7 @@ import { Wide } from './wide.js'
 
 const texts = t.authentication
 
-/** The grades of how much a press spoke for the person, from 2 to -2, as log likelihood ratios from this value. */
+/** Grades of the evidence of a press, from 2 for the person to -2 against, each with its least log likelihood ratio. */
 const GRADES = [
   [2, 2],
   [1, 0.5],
@@ -24,8 +24,8 @@ interface PictureNeeds {
 }
 
 /**
- * The typing as a row of keys, each in the colour of how much it spoke for the person, over its interval and its hold next to the
- * range of the references. A table has the same for who does not see it.
+ * The typing as a row of keys. The colour of a key is the grade of its evidence. Below the key are its interval and its hold, each
+ * over the range of the references. A table has the same figures for people who do not see the picture.
  */
 export const PressPicture = ({ presses, copied }: PictureNeeds) => (
   <>
@@ -93,7 +93,7 @@ function y(time: number): number {
   return BOTTOM - part * (BOTTOM - TOP)
 }
 
-/** A time of the press over the range of the references; without references a hollow point. */
+/** A time of the press over the range of the references; a hollow point if there is no reference. */
 function Lane({ x, time }: { readonly x: number; readonly time: ComparedTime | null }) {
   if (time === null) return null
   const { lowest_ms: low, highest_ms: high, observed_ms } = time

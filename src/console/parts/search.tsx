@@ -6,7 +6,7 @@ import { count } from '../format.js'
 import { href, navigate } from '../router.js'
 import { fill, t } from '../texts.js'
 
-/** Between the last key press and the search. */
+/** Pause between the last key press and the search. */
 const PAUSE_MS = 150
 const SHOWN = 8
 
@@ -23,7 +23,7 @@ const combobox = (open: boolean, chosen: number) =>
 /** The address of a user's view. */
 export const userHref = (userRef: string): string => href(`users${pathOf(userRef)}`)
 
-/** Finds users by a part of their reference. The key `/` comes here from anywhere. */
+/** Finds users by a part of their reference. The key `/` moves the focus here from anywhere. */
 export function Search() {
   const field = useRef<HTMLInputElement>(null)
   const [text, setText] = useState('')

@@ -18,11 +18,11 @@ interface SeriesChartNeeds {
   /** UTC days, ISO. */
   readonly dates: readonly string[]
   readonly series: readonly Series[]
-  /** `bars`: on top of each other, the first at the bottom, with its sum over the dates. `lines`: with its last value. */
+  /** `bars` are stacked, the first series at the bottom; the legend has sums over the dates. For `lines` it has the last values. */
   readonly kind: 'bars' | 'lines'
 }
 
-/** Series of figures by day. The same figures are there as a table. */
+/** Series of figures by day. A table shows the same figures. */
 export function SeriesChart({ label, dates, series, kind }: SeriesChartNeeds) {
   const data = useMemo((): uPlot.AlignedData => {
     const tops = series.map(({ values }, row) =>

@@ -4,7 +4,7 @@ import type { ApiError } from '../api.js'
 import type { Loaded } from '../load.js'
 import { fill, t } from '../texts.js'
 
-/** The data of a view once it is there, else why it is not. A later failure shows above the data that was there before. */
+/** The data of a view, or the reason why there is none. A later failure is shown above the earlier data. */
 export function Show<T>({
   of,
   children,
@@ -38,7 +38,7 @@ interface FailureNeeds {
   readonly stale?: boolean
 }
 
-/** An error with its request id. If the service says when to come back, it tries again by itself. */
+/** An error with its request id. If the service names a time for the next try, `again` is called at that time. */
 function Failure({ error, again, stale = false }: FailureNeeds) {
   const left = useCountdown(error, again)
   return (

@@ -21,7 +21,7 @@ export interface Rows<T> extends List<T> {
   readonly skip: number
 }
 
-/** The page of a list that the address names. `L` is the list with what else its answer has. */
+/** The page of a list that the address names. `L` is the type of the answer, with its further fields. */
 export async function getRows<T, L extends List<T> = List<T>>(
   path: string,
   query: Query,
@@ -31,7 +31,7 @@ export async function getRows<T, L extends List<T> = List<T>>(
   return { ...(await get<L>(path, { ...query, skip, limit: PAGE }, signal)), skip }
 }
 
-/** The page that the address names of a list that the API does not page. */
+/** The page that the address names, from a list that the API does not page. */
 export function pageOf<T>(all: readonly T[]): Rows<T> {
   const skip = skipNow()
   return { count: all.length, data: all.slice(skip, skip + PAGE), skip }
@@ -44,7 +44,7 @@ export interface Column<T> {
   readonly figure?: boolean
   /** A reference, which a browser that translates the page leaves as it is. */
   readonly exact?: true
-  /** The API's name for the order by this column; absent: no order by it. */
+  /** The API's name for the order by this column; absent if the list cannot be ordered by it. */
   readonly sort?: string
 }
 
@@ -53,7 +53,7 @@ interface Order {
   readonly order: 'asc' | 'desc'
 }
 
-/** The order that the address names; `by` in descending order unless given. */
+/** The order that the address names; by default `by`, descending. */
 export function orderNow(columns: readonly Column<never>[], by: string): Order {
   const { query } = viewAddress.value
   const named = columns.find(({ sort }) => sort !== undefined && sort === query.get('sort'))?.sort
@@ -68,7 +68,7 @@ interface TableNeeds<T> {
   /** The first column names the row. */
   readonly columns: readonly Column<T>[]
   readonly idOf: (row: T) => string
-  /** The address of a row's view; absent or undefined: the row opens nothing. */
+  /** The address of a row's view; absent or undefined if the row opens nothing. */
   readonly to?: (row: T) => string | undefined
   readonly order?: Order
   /** Shown if there is no row at all. */

@@ -3,7 +3,7 @@ interface TabsNeeds {
   readonly tabs: readonly { readonly name: string; readonly href: string; readonly current: boolean }[]
 }
 
-/** Links of which one is current: ranges, or parts of a page. */
+/** Links to ranges or parts of a page, one of which is current. */
 export const Tabs = ({ label, tabs }: TabsNeeds) => (
   <nav class="tabs" aria-label={label}>
     {tabs.map(({ name, href, current }) => (

@@ -1,7 +1,7 @@
 import { moment, momentUtc } from '../format.js'
 import { t } from '../texts.js'
 
-/** A moment in the viewer's zone, with UTC as its title; null has a dash. */
+/** A moment in the viewer's zone, with UTC as its title; a dash for null. */
 export const Time = ({ at }: { readonly at: string | null }) =>
   at === null ? (
     <span>{t.none}</span>

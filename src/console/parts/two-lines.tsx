@@ -2,7 +2,7 @@ import type { ComponentChild } from 'preact'
 
 interface TwoLinesNeeds {
   readonly first: ComponentChild
-  /** Null: one line. */
+  /** Null if the cell has one line. */
   readonly second: string | null
 }
 
