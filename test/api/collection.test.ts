@@ -53,7 +53,7 @@ describe('the collection for Postman, Bruno and Insomnia', async () => {
       const { session } = await service.bootstrap('ann')
       const answer = await send(request, { ...values, session })
       const text = await answer.text()
-      // A sample may name nothing that exists, and a sample body may break a rule; path, method and JSON are right.
+      // A sample may name an object that does not exist, and its body may break a rule. Path, method and JSON are valid.
       const misread =
         [405, 415].includes(answer.status) || answer.status >= 500 || /no such path|not valid JSON/.test(text)
       if (misread) odd.push(`${name}: ${answer.status} ${text.slice(0, 200)}`)

@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => service.close())
 
 interface Sent {
-  /** The place of the value. */
+  /** Description of the value's place. */
   readonly what: string
   readonly path: string
   readonly body?: unknown
@@ -43,7 +43,7 @@ async function somebody() {
   return { userRef, session, key: await linkTo(service, 'create', userRef) }
 }
 
-/** Sends the calls of each place as a person of its own: the numbers of invalid patterns and of codes are limited. */
+/** Sends the calls of each place for another person, because invalid patterns and codes are limited for each person. */
 async function faultsOf(
   api: string,
   row: Route<never>,
@@ -72,7 +72,7 @@ async function faultsOf(
   return faults
 }
 
-/** The calls of a route with each of some texts, as escaped for an address, in each parameter. */
+/** Calls of a route with each text in each parameter. The texts are already escaped for an address. */
 const inParameters = (
   row: Route<never>,
   texts: (lengthMax: number) => readonly (readonly [escaped: string, refused: boolean])[],

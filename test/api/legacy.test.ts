@@ -83,7 +83,7 @@ describe('POST /user-verify/{userRef}', () => {
         biometricStatus: complete ? 'ok' : 'in-progress',
         enrollmentRequired: !complete,
         actions: complete ? ['retry-biometric'] : ['enroll'],
-        // Regression: locked without a wait.
+        // Regression: the attempt was locked, without a wait.
         nextAttempt: { mode: 'biometric', retryAfterSeconds: 0 },
       })
       const { authentication } = json

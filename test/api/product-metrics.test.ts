@@ -15,7 +15,7 @@ function valueIn(metrics: string, series: string): number | null {
   return line === undefined ? null : Number(line.slice(series.length))
 }
 
-/** The changes of these series over `work`; a series that is new counts from 0. */
+/** The changes of these series during `work`. A series that is new counts from 0. */
 async function changes<const S extends readonly string[]>(series: S, work: () => Promise<void>): Promise<number[]> {
   const before = await scrape()
   await work()

@@ -381,7 +381,7 @@ async function refusedOrganizations({ refusal }: Recorder, service: TestService,
   const asks = () => service.call('GET', '/organization', { headers: { apikey: other.apikey } })
   await until(async () => (await asks()).status === 429)
   const overRate = () => refusal('over-rate', 'core', 'GET /organization', { apikey: other.apikey })
-  // The second's call may have come due in between: then it is used now.
+  // The rate may have admitted one more call in between; the first try then uses it up.
   await overRate().catch(overRate)
 }
 

@@ -10,7 +10,7 @@ interface Call {
   readonly session?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly apikey?: string
-  /** False: the answer is not kept. */
+  /** False if the answer is not kept. */
   readonly shown?: boolean
 }
 

@@ -34,7 +34,7 @@ describe('a typing pattern of a call that failed', () => {
     )
 
   let texts = 2000
-  /** A new typing of this person: as it is, and with one pause made longer. */
+  /** A new typing of this person, unchanged and with one longer pause. */
   function typing({ who }: Enrolled) {
     const seed = texts++
     const keys = who.keys(text(seed), seed)

@@ -10,7 +10,7 @@ const TABLET =
   'Mozilla/5.0 (Linux; Android 14; SM-X910) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36'
 const DESKTOP = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36'
 
-/** Whether each device has a touch screen, by its user agent and its client hint, if any. */
+/** Devices by user agent and, if any, client hint, and whether they have a touch screen. */
 const DEVICES: readonly (readonly [name: string, ua: string, mobile: boolean | undefined, touched: boolean])[] = [
   ['a phone', PHONE, undefined, true],
   ['a tablet', TABLET, undefined, true],

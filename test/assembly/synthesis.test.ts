@@ -77,7 +77,7 @@ describe('signs against the known patterns', () => {
   })
 
   const people = Array.from({ length: 30 }, (_, person) => person)
-  it('tell the residuals of a capture under other keys', () => {
+  it('detect the residuals of a capture under other keys', () => {
     const kernel = createKernel(wasm, shipped)
     const random = seededRandom(1)
     const found = (probe: (person: number) => readonly KeyPress[]): number =>

@@ -11,7 +11,7 @@ import { typedBy } from '../scoring/typists.js'
 type Exports = Record<string, { readonly value: number }> & {
   readonly memory: { readonly buffer: ArrayBuffer }
   readonly loadModel: (bytes: number) => number
-  /** 0 the same sitting, 1 a later one. */
+  /** 0 is the same sitting, 1 a later one. */
   readonly sumFusion: (sitting: number) => number
   readonly sumLiveness: () => number
   readonly sumLoneLiveness: () => number
@@ -158,9 +158,9 @@ function expectSame(ensembles: Ensembles, random: Random, rows: number): void {
 }
 
 interface Counts {
-  /** Every how many counts of trees are played, of 56; an odd number, so that they are even and odd in turn. */
+  /** Step between the combinations that are played, of 56. It is odd, so that both kinds of leaf values are played. */
   readonly stride: number
-  /** Rows at the thresholds of the shipped model, and people. */
+  /** Number of rows at the thresholds of the shipped model. */
   readonly rows: number
   readonly people: number
 }

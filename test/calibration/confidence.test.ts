@@ -14,7 +14,8 @@ describe('confidence', () => {
     expect(intercept).toBeCloseTo(0, 1)
   })
 
-  it('keeps the slope small for almost separable classes; regression: it reached a billion', () => {
+  // Regression: the slope reached a billion.
+  it('keeps the slope small for almost separable classes', () => {
     const random = seededRandom(2)
     const labels = Array.from({ length: 20_000 }, () => (random() < 0.3 ? 1 : 0))
     const scores = labels.map((label) => (label === 1 ? 8 : -12) + 4 * normal(random))

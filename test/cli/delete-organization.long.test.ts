@@ -23,7 +23,7 @@ beforeAll(async () => {
   fresh = await freshDatabase()
   await start()
   database = connectPostgres({ url: fresh.url, max: 3, patience: 10 })
-  // A deletion waits for the statements of requests, which a patient service lets take longer.
+  // With the patience of the tested service, a deletion would wait longer for the statements of requests.
   keystride = keystrideHere({ ...service.env, STORE_PATIENCE: '1' })
 })
 afterAll(async () => {

@@ -54,7 +54,7 @@ describe.skipIf(noDebian !== null)('the settings of PostgreSQL', () => {
     debian = debianPostgres()
     const data = await debian.initialize('primary')
     appendFileSync(join(data, 'pg_hba.conf'), 'host all all 127.0.0.0/8 trust\n')
-    // At the start of a segment of the commit log, so that the server makes the segment itself.
+    // The id is at the start of a segment of the commit log, which the server then makes itself.
     await debian.run('pg_resetwal', '-x', String(1049 * 2 ** 20), '-D', data)
     server = await debian.serve(
       data,
@@ -260,7 +260,7 @@ describe.skipIf(noPooler !== null)('a pooler', () => {
       const pooler = await startPgbouncer(url, settings)
       try {
         await server.kill()
-        // Once while PgBouncer finds out, once when it knows.
+        // PgBouncer detects the loss during the first check, and knows it at the second.
         for (const _ of [1, 2]) await isProblem(pooler.through(url))
       } finally {
         await pooler.close()

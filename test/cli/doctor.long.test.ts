@@ -361,7 +361,7 @@ describe('backups', () => {
     at('erasures-1.jsonl', 0, '{"erasures":0}')
     at('empty.dump', 0, '')
     at('new.dump.part', 0)
-    // Cannot be read, like the lost+found of a file system.
+    // This link cannot be read, like the lost+found of a file system.
     symlinkSync(join(backups, 'none'), join(backups, 'latest.dump'))
     expect(await look()).toMatch(/^warning: The newest backup is .*old\.dump, .*; 4 other files skipped\.$/m)
     rmSync(join(backups, 'old.dump'))

@@ -71,7 +71,7 @@ describe('keystride webhook listen', () => {
       [{ method: 'POST', body: BODY }, 401],
       [{ method: 'GET' }, 405],
       [{ method: 'POST', body: 'x'.repeat(1_000_001) }, 413],
-      // The refused tries did not take the id.
+      // A refused try does not use up the id.
       [signed('two', '\u001b[2Jnot JSON\n'), 204],
     ] as const)
       expect([request, (await fetch(url, request)).status]).toEqual([request, status])

@@ -12,7 +12,7 @@ export interface Operator {
   readonly page: Page
   readonly context: BrowserContext
   readonly dialog: Locator
-  /** Every address that the page asked for. */
+  /** Every address that the page has requested. */
   readonly asked: readonly string[]
   /** The card with this heading. */
   card(title: string): Locator
@@ -21,7 +21,7 @@ export interface Operator {
   signIn(key: string, keep?: boolean): Promise<void>
   /** Presses the button of an action and confirms it in the dialog, where the word is typed if there is one. */
   confirmed(name: string, word?: string): Promise<void>
-  /** The key is nowhere in the page, and no policy was violated. */
+  /** Closes the page. Fails if the page or an address has the key, or if the page broke its policy. */
   close(): Promise<void>
 }
 
@@ -48,8 +48,8 @@ export async function issueKey(service: TestService, scope: string): Promise<str
 export const dayBefore = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10)
 
 /**
- * Starts a service with the attempts of `ann` and `bob@example.com`, who typed. `filled` adds 4,000 attempts of 120 users,
- * which have no true scores.
+ * Starts a service with attempts of `ann` and `bob@example.com`, which were scored. `filled` adds 4,000 attempts of 120 users,
+ * whose scores are made up.
  */
 export async function openConsole({ filled = false } = {}): Promise<ConsoleWorld> {
   const fresh = await freshDatabase()
@@ -134,7 +134,7 @@ export async function operator(browser: Browser, service: TestService, path = ''
   }
 }
 
-/** No overflow in width, and a picture, in light and dark, on a desk and on a phone; no finding of axe in two of these four. */
+/** In light and dark, on a desk and on a phone: takes a picture, expects no overflow in width and, in two of the four, no finding of axe. */
 export async function looksGood({ page }: Operator, name: string): Promise<void> {
   for (const [device, width, examined] of [
     ['desk', 1280, 'light'],

@@ -8,7 +8,7 @@ import { type ConsoleWorld, consoleOf, dayBefore, issueKey, looksGood, openConso
 
 const three = (value: number) => value.toFixed(3)
 const grouped = (n: number) => n.toLocaleString('en-GB')
-/** From the first day of the default range on, and of the range of 30 days. */
+/** Queries from the first day of the default range on, and of the range of 30 days. */
 const week = () => `date_from=${dayBefore(6)}`
 const month = () => `date_from=${dayBefore(29)}`
 
@@ -459,7 +459,7 @@ describe.skipIf(!hasChromium)('the console with many people', () => {
       await counts('')
       await looksGood(person, 'authentications')
       await page.getByLabel('Application').locator('option').nth(1).waitFor({ state: 'attached' })
-      // The point of a chart.
+      // The address that a bucket of a chart leads to.
       await go('authentications?from=2020-01-01T00%3A00%3A00Z&to=2020-01-02T00%3A00%3A00Z')
       await page.getByText('No sign-ins in this window').waitFor()
       await page.getByRole('link', { name: 'Show a whole range' }).click()

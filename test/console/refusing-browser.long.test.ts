@@ -56,7 +56,7 @@ describe.skipIf(!hasChromium)('the console in a browser that refuses', () => {
   it.each(REFUSED)('%s shows its views', async (what, script) => {
     const { page, errors, close } = await open(script)
     await page.getByLabel('API key').waitFor()
-    // The choice to keep the key exists where it can be kept.
+    // The choice to keep the key is shown only if the key can be kept.
     expect(await page.getByLabel('Keep me signed in').count()).toBe(what.includes('storage') ? 0 : 1)
     await signIn(page)
     await page.getByRole('heading', { name: 'Overview' }).waitFor()
@@ -79,7 +79,7 @@ describe.skipIf(!hasChromium)('the console in a browser that refuses', () => {
         {},
         (page: Page) => page.route(scripts, (route) => route.fulfill({ contentType: 'text/javascript', body: '?' })),
       ],
-      // Without the style, too.
+      // The style is missing, too.
       [{}, (page: Page) => page.route('**/console.*', (route) => route.abort())],
     ] as const) {
       const { page, close } = await open('', options, before)

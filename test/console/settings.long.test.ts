@@ -265,7 +265,7 @@ describe.skipIf(!hasChromium)('the console of a service that is set up', () => {
     it('is a page that the health of the overview leads to', async () => {
       const person = await open('', await issueKey(service, 'dashboard:read'))
       const { page, close } = person
-      // A key that cannot make people is not offered to.
+      // Made-up people are not offered to a key that cannot create them.
       await page.getByText('Service', { exact: true }).waitFor()
       expect(await page.getByText('Made-up people').count()).toBe(0)
       await page.getByRole('link', { name: 'Versions, stores and background jobs' }).click()

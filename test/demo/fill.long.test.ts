@@ -53,7 +53,7 @@ describe('the made-up month', { timeout: 240_000 }, () => {
     }
   })
 
-  it('has every outcome and method, a wave of bots, a replay, a lock, and the alerts of them', async () => {
+  it('has every outcome and method, a wave of bots, a replay, a lock, and their alerts', async () => {
     const all = await attempts()
     expect((await attempts('&recommended_action=auth')) / all).toBeGreaterThan(0.8)
     expect(await attempts('&recommended_action=challenge')).toBeGreaterThan(2)

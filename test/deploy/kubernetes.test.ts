@@ -20,7 +20,7 @@ const documentsOf = (overlay: string): Document[] => rendered(join(root, 'deploy
 const secretOf = (overlay: string): Document =>
   parsed(read(`deploy/kubernetes/overlays/${overlay}/secret.yaml.example`))[0]
 
-/** The fault that the schema of Kubernetes finds in a document; null: it is valid. */
+/** The fault that the schema of Kubernetes finds in a document; null if it is valid. */
 function fault(document: Document): string | null {
   const module = require(`kubernetes-models/${document.apiVersion}/${document.kind}`)
   try {
@@ -96,7 +96,7 @@ describe.each(OVERLAYS)('the manifests of the overlay %s', (overlay) => {
   const containers = templates.flatMap(({ spec }) => spec.containers)
   const environmentOf = (container: Document): Record<string, string> =>
     Object.fromEntries(container.env.map(({ name, value }: Document) => [name, value]))
-  /** Each Deployment with its only container, the environment of it, and the budget for disruptions. */
+  /** Each Deployment with its only container, the container's environment, and its disruption budget. */
   const services: Document[] = deployments.map((deployment) => {
     const [container] = deployment.spec.template.spec.containers
     const budget = ofKind('PodDisruptionBudget').find(({ metadata }) => metadata.name === deployment.metadata.name)

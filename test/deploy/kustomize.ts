@@ -6,7 +6,7 @@ import { parseAllDocuments } from 'yaml'
 // biome-ignore lint/suspicious/noExplicitAny: test/deploy/kubernetes.test.ts checks the documents by the types of Kubernetes
 export type Document = any
 
-/** The documents of a text, which mean the same for a parser of YAML 1.1, as kubectl has one, and of 1.2. */
+/** The documents of a text. Fails if a parser of YAML 1.1, which kubectl uses, and one of YAML 1.2 disagree. */
 export function parsed(text: string): Document[] {
   const [older, newer] = (['1.1', '1.2'] as const).map((version) =>
     parseAllDocuments(text, { version, strict: true }).map((document) => {

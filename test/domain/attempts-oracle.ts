@@ -60,7 +60,7 @@ export function failuresOf(history: readonly Entry[], kind: AttemptKind) {
 }
 
 /**
- * Closed without an end time, by the last rung of the ladder or by an administrator. An unlock opens the kind again. A reset
+ * Whether a kind is closed without an end time, by the last rung of the ladder or by an administrator. An unlock opens it. A reset
  * also opens typing. A new code also opens codes, unless an administrator closed them.
  */
 export function isDead(history: readonly Entry[], kind: AttemptKind): boolean {

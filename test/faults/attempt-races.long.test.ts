@@ -81,7 +81,7 @@ describe.each(backEndsOfOurOwn)('two processes on $name', ({ withRedis }) => {
   })
 
   /**
-   * The same with a flush of Redis every 50 ms. A client that loses its session begins a new one, so the budget of a
+   * A race with a flush of Redis every 50 ms. A client that loses its session begins a new one, so the budget of a
    * session does not limit the attempts; the lock ladder in the member's row does.
    */
   async function raceUnderFlushes(userRef: string, bodies: readonly unknown[]) {

@@ -51,7 +51,7 @@ async function freezeWithLock(): Promise<void> {
 }
 
 describe('a process that freezes during transactions', () => {
-  // Without a timeout of idle transactions two of three freezes never ended.
+  // Regression: without a timeout of idle transactions two of three freezes never ended.
   it(`delays other processes only until the database ends its transactions, ${FREEZES} times`, async () => {
     for (let n = 0; n < FREEZES; n++) {
       let over = false

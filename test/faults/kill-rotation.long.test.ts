@@ -79,7 +79,7 @@ const killWaiting = (lock: (sql: Transaction) => PromiseLike<unknown>) =>
     await ended
   })
 
-/** Kills a rotation after `afterMs`; null: lets it finish. */
+/** Kills a rotation after `afterMs`, or lets it finish if null. */
 async function rotate(afterMs: number | null): Promise<{ finished: boolean; tookMs: number }> {
   const begun = performance.now()
   const { child, ended } = startRotation()
@@ -101,7 +101,7 @@ describe('a rotation with the embedded default that is killed repeatedly', () =>
         return opened.filter((one) => one.status === 'rejected' || !Buffer.from(one.value).equals(plain)).length
       }
       const holds = async () => expect([await unreadable(keyFile(folder)), await unreadable(service)]).toEqual([0, 0])
-      // Before the first change, and before the key of the first, of a middle and of the last organization.
+      // Kills it before the first change, and before the key of the first, of a middle and of the last organization.
       await killWaiting(lockKeyChanges)
       expect(keyFile(folder).held()).toHaveLength(1)
       await holds()
@@ -111,7 +111,7 @@ describe('a rotation with the embedded default that is killed repeatedly', () =>
         expect(keyFile(folder).held().length).toBeGreaterThan(1)
         await holds()
       }
-      // At any other moment.
+      // Kills it at random moments.
       const { tookMs } = await rotate(null)
       for (let n = 0; n < ROUNDS; n++) {
         await rotate(tookMs * (0.3 + (0.8 * randomInt(1000)) / 1000))

@@ -75,7 +75,7 @@ describe.each(['1', '2'])('a service with METRICS_PORT and PROCESSES=%s', (PROCE
 
     for (let n = 0; n < 20; n++) await get(main, '/core/status')
     const counted = /^keystride_http_requests_total\{[^}]*route="\/status"[^}]*status_class="2xx"[^}]*\} (\d+)/m
-    // A process that is late to say has its last counts.
+    // A process that answers its supervisor late has its last counts.
     await until(async () => {
       const { text, headers } = await get(apart, '/metrics?from=anywhere')
       expect(headers.get('content-type')).toContain('text/plain; version=0.0.4')

@@ -48,7 +48,7 @@ const running = (pid: number): boolean => {
 }
 const status = async (): Promise<number> => (await fetch(`${service.core}/status`, { headers })).status
 
-/** Answers of 200 to `/status`, of all processes. A process that is late to say has its last counts. */
+/** Number of answers 200 to `/status`, of all processes. A process that answers its supervisor late has its last counts. */
 async function countedStatuses(): Promise<number> {
   let text = ''
   await until(async () => {
@@ -59,7 +59,7 @@ async function countedStatuses(): Promise<number> {
   const line = /^keystride_http_requests_total\{[^}]*route="\/status"[^}]*status_class="2xx"[^}]*\} (\d+)/m.exec(text)
   return Number(line?.[1] ?? 0)
 }
-/** Statuses asked for by this test, which awaits a count before each further one. */
+/** Waits until all processes together have counted this many. */
 async function countedUntil(count: number): Promise<void> {
   await until(async () => (await countedStatuses()) === count)
 }
@@ -114,14 +114,14 @@ describe('two processes on one port', () => {
         body: JSON.stringify({ default_language: language }),
       })
       expect(changed.status).toBe(200)
-      // A process of a loaded machine may have the change after its answer, which waits no longer than this.
+      // On a loaded machine a process may get the change after the answer, which waits no longer than this.
       if (performance.now() - askedAt > FORGET_MS)
         await until(async () => (await readings()).every((one) => one === language))
       else expect(await readings()).toEqual(Array(8).fill(language))
     }
   })
 
-  // Each process kept the person until other people needed the place.
+  // Regression: each process kept the person until other people needed the place.
   it('forget a person whom one of them deletes', async () => {
     const call = async (method: string, path: string, session = '', body?: unknown) => {
       const more = session === '' ? {} : { 'x-service-session': session }
@@ -142,7 +142,7 @@ describe('two processes on one port', () => {
         await verify()
         return (await cachedBytes()) > bytesMin
       })
-    // The first one is learned, which drops the person again.
+    // The first verify is learned, which drops the person from the cache again.
     await verifiedUntil(0)
     await verifiedUntil(1.5 * (await cachedBytes()))
     await call('DELETE', 'ann')

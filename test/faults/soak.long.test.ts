@@ -47,7 +47,7 @@ describe.runIf(MINUTES > 0 && redisIsHere())('two services under load, with a fa
         mortal = { ...mortal, service: await start() }
       },
     }
-    // The files of Redis with its data would be those of an earlier fault.
+    // Left out, because Redis would load files that an earlier fault has left.
     const { killedWithData, ...ofRedis } = redisFaults(stores)
     const kinds = [serviceKilled, ...Object.values(postgresFaults(stores)), ...Object.values(ofRedis)]
     const order = inSeededOrder(kinds, randomFrom(SEED))

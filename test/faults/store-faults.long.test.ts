@@ -138,7 +138,7 @@ describe.skipIf(!redisIsHere())('services whose stores fail', { timeout: LONG ? 
     })
   })
 
-  /** One late answer of a store on a loaded machine would be a lost session or attempt. */
+  /** Without patience, one late answer of a store on a loaded machine would lose a session or an attempt. */
   describe('a service with patience', () => {
     let patient: Victim
     let ask: Ask & { end(): void }

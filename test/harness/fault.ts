@@ -22,10 +22,10 @@ export interface Fault {
   readonly heal: () => unknown
   /**
    * How a service shows that it noticed the fault, before the fault ends. `status`: it reports NOK and refuses every call from then
-   * on. `refusals`: some calls are refused. `perhaps`: the fault may go unnoticed. Default `status`.
+   * on. `refusals`: some calls are refused. `perhaps`: the fault may go unnoticed. The default is `status`.
    */
   readonly noticed?: 'status' | 'refusals' | 'perhaps'
-  /** The store answers, too late: to a process that stands still meanwhile, its answer is in time, and calls are served. */
+  /** The store answers late. A process that stands still meanwhile gets the answer in time, and serves calls. */
   readonly answersLate?: boolean
 }
 
@@ -73,7 +73,7 @@ interface Watched {
   readonly load: Load
   readonly ask: Ask
   hurtAt: number
-  /** Infinity: not reported. */
+  /** Infinity if NOK was not reported. */
   nokAt: number
   healingAt: number
   healedAt: number

@@ -13,10 +13,10 @@ import type { NewReference } from '../../src/storage/profile.js'
 
 export const NOW = Date.UTC(2026, 5, 15, 12, 0, 0, 123)
 
-/** Under the encryption key of the services and flows of tests. */
+/** Wraps data keys under the encryption key of the services and flows of tests. */
 const keyWrap = createKeyWrap(givenKeys(Buffer.alloc(32, 7), []))
 
-/** A stored organization; its id. */
+/** Stores an organization. Returns its id. */
 export async function organization(database: Database): Promise<string> {
   const id = uuid()
   await postgresOrganizations(database).create({

@@ -57,10 +57,10 @@ const QUEUE_MS = '20000'
 const STORE_PATIENCE = '10'
 
 interface ServiceOptions {
-  /** Default: the Redis of all tests, if there is one. Null: sessions and counters in PostgreSQL. */
+  /** The Redis of all tests unless given. With null, sessions and counters are in PostgreSQL. */
   readonly redisUrl?: string | null | undefined
   readonly more?: Record<string, string>
-  /** With the demo organization and the demo page, as with the embedded database. */
+  /** Whether the service has the demo organization and the demo page, as with the embedded database. */
   readonly demo?: boolean
 }
 

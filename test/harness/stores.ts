@@ -120,13 +120,13 @@ export async function startOwnPostgres(
     },
     accepts: () => answers(url.href),
     async signalAll(name) {
-      // The postmaster first, so that it starts no further children.
+      // The postmaster gets the signal first, so that it starts no further children.
       server.kill(name)
       for (const { pid } of await processes()) {
         try {
           process.kill(pid, name)
         } catch {
-          // It has ended since it was listed.
+          // The process has ended since it was listed.
         }
       }
     },

@@ -58,7 +58,7 @@ const contentLengths: Cases = {
 
 /** By its chunks the body ends before the hidden request; by its length it contains it. */
 const coded = (spelled: string) => (hidden: string) => put(length(last + hidden), spelled) + last + hidden
-/** Without a length: a reader that ignores the coding parses the rest as the next request. */
+/** There is no length: a reader that ignores the coding parses the rest as the next request. */
 const codedAlone = (spelled: string) => (hidden: string) => put(spelled) + chunk(hidden) + last
 
 const transferEncodings: Cases = {

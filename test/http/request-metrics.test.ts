@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { metricsTogether } from '../../src/http/metrics.js'
 import { createRequestMetrics } from '../../src/http/request-metrics.js'
 
-/** The same metrics by prom-client alone. */
+/** The metrics of requests, made by prom-client alone. */
 function plainMetrics(registry: Registry) {
   const labelNames = ['api', 'route', 'method', 'status_class']
   const requests = new Counter({

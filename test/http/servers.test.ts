@@ -12,7 +12,7 @@ afterAll(() => stop(running))
 
 const lines = (...all: string[]) => `${all.join('\r\n')}\r\n\r\n`
 
-/** A request, and of each server the status with what becomes of the connection. */
+/** Requests, each with the status that each server answers and whether it then closes the connection. */
 const HEADS: Readonly<Record<string, { readonly sent: string; readonly uws: string; readonly node: string }>> = {
   'HTTP/1.0': { sent: lines('GET /livez HTTP/1.0'), uws: '505 closed', node: '200 closed' },
   'HTTP/1.0 with keep-alive': {

@@ -78,7 +78,7 @@ describe('an organization that is alone', () => {
 })
 
 describe('several organizations', () => {
-  it('leave a request of the one at once to begin, while those of another one wait for their share', async () => {
+  it('let a request of one begin at once, while those of another one wait for their share', async () => {
     const held: Lane[] = []
     const { one, outcomes, comes } = watched({ onHeld: (lane) => held.push(lane) })
     comes({ from: 'b' })

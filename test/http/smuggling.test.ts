@@ -30,7 +30,7 @@ const TOLERATED: Readonly<Record<string, readonly string[]>> = {
 }
 
 let cases = 0
-/** Sends a case to a server that accepts any body. `goesOn`: the connection served another request afterwards. */
+/** Sends a case to a server that accepts any body. `goesOn` is true if the connection served another request afterwards. */
 async function play({ text }: Case): Promise<{ statuses: readonly number[]; hiddenServed: boolean; goesOn: boolean }> {
   const { served, running } = marked
   const mark = `hidden-${++cases}`

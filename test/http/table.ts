@@ -178,7 +178,7 @@ const plain: readonly PlainEndpoint[] = [
 
 export const goodKey = 'key-of-org-1'
 export const linksKey = 'key-for-links-only'
-/** The server of `HTTP_SERVER`: the tests of a run hold for one, and `.ci/run` makes a run with each. */
+/** The server of `HTTP_SERVER`. A run tests one server, and `.ci/run` makes a run with each. */
 export const provider = loadProvider(readConfig(process.env).httpServer)
 
 export interface Running {

@@ -23,7 +23,7 @@ function programsOf(leader: number): string[] {
         const isOfSuite = readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes(`keystride-test-${leader}-`)
         return (Number(session) === leader || isOfSuite) && state !== 'Z' ? [name] : []
       } catch {
-        return [] // it has ended
+        return [] // The process has ended.
       }
     })
 }

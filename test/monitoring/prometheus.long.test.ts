@@ -32,7 +32,7 @@ describe.skipIf(why !== null)('a real Prometheus that scrapes two machines of tw
     // Few connections, because other test files use the same server.
     two = await startTwo(`redis://127.0.0.1:${redis.port}`, { PROCESSES: '2', DATABASE_POOL: '5' })
     const targets = two.services.map(({ core }) => new URL(core).host)
-    // Alerts wait longer than a loaded machine stands still, so that none of a healthy service fires.
+    // Alerts wait longer than a loaded machine stands still, so that a healthy service causes none.
     prometheus = await startPrometheus(targets, 15)
   })
   afterAll(async () => {

@@ -217,7 +217,7 @@ describe('the presses of an authentication', () => {
     }
     expect(await refused(id ?? '')).toEqual([404, expect.stringContaining('1 of the 5 references')])
     expect(await refused(await code())).toEqual([404, expect.stringContaining('a security code was entered')])
-    // As the deletion of old tested patterns does.
+    // Deletes the pattern as the job for old tested patterns does.
     await ownRows(service)((sql) => sql`update keystride.authentication set sealed = null where id = ${id ?? ''}`)
     expect(await refused(id ?? '')).toEqual([404, expect.stringContaining('the typing pattern of this authentication')])
   })

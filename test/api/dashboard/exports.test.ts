@@ -115,7 +115,7 @@ describe('POST /management/export-log', () => {
     expect((await post('/management/export-log', { date_from: date_to, date_to: date_from })).status).toBe(422)
     expect((await post('/management/export-log', { ...window(), kind: 'patterns' })).status).toBe(422)
     const other = await service.another()
-    // Ten exports, claimed by a worker that never finishes.
+    // A worker has claimed ten exports and never finishes.
     await ownRows(speakingFor(service, other.organizationId, other.apikey))(
       (sql) => sql`
         insert into keystride.export_archive (organization_id, id, kind, date_from, date_to, status, created_at, expires_at,

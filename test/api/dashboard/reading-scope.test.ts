@@ -9,7 +9,7 @@ import { visited } from '../../harness/sign-ins.js'
 import { freshDatabase } from '../../servers/database.js'
 import { bodiesOf, pathOf, ROWS } from '../rows.js'
 
-/** Records of the calls themselves. */
+/** Tables that record the calls themselves. */
 const CALLS = ['request_log', 'api_usage']
 
 let service: TestService
@@ -18,7 +18,7 @@ let ids: Readonly<Record<string, string>>
 let fresh: () => unknown
 beforeAll(async () => {
   const { url } = await freshDatabase()
-  // Without jobs: the calls alone change rows.
+  // No jobs run, so that only the calls change rows.
   service = await startService(url, { more: { ROLES: 'core,links,dashboard', LOG_LEVEL: 'silent' } })
   database = connectPostgres({ url, max: 2, patience: 10 })
   const { who, ids: attempts } = await visited(service, 'ann')
@@ -81,7 +81,7 @@ async function statusesOf(api: string, row: Route<never>, apikey: string): Promi
 
 const KEYED = ROWS.filter(([, , row]) => row.needsKey)
 
-// `GET /notifications/read` marked every notification as read.
+// Regression: `GET /notifications/read` marked every notification as read.
 it('a key with read scope changes no row, by any method of any route, and each route that it opens answers', async () => {
   const apikey = await keyWith('dashboard:read')
   const before = await digests()

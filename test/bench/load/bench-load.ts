@@ -36,7 +36,7 @@ export async function benchLoad(
     })
     child.stderr.on('data', (chunk) => {
       stderr += chunk
-      // To the whole process group, as a terminal does at Ctrl-C.
+      // The signal goes to the whole process group, as from a terminal at Ctrl-C.
       onProgress(stderr, (signal) => process.kill(-(child.pid ?? 0), signal))
     })
     const status = await new Promise<number | null>((resolve) => child.once('close', resolve))

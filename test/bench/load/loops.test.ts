@@ -3,7 +3,7 @@ import { arrivalTimes } from '../../../bench/load/arrivals.js'
 import { histogram } from '../../../bench/load/histogram.js'
 import { type Clock, openLoop } from '../../../bench/load/loops.js'
 
-/** A clock that jumps to the end of the next pause when nothing else is to do. */
+/** A clock that jumps to the end of the next pause when there is nothing else to do. */
 function jumpingClock(): Clock & { run(work: Promise<void>): Promise<void> } {
   let now = 0
   const pauses: { readonly until: number; readonly go: () => void }[] = []

@@ -30,7 +30,7 @@ it('a load test at a fixed rate signs people in without failures, reports by its
   expect(setCode?.statuses['200']).toBe(accuracy.people_enrolled)
   expect(accuracy.codes).toBeGreaterThan(0)
   expect(accuracy.codes_accepted).toBe(accuracy.codes)
-  // 0, or 3 if the machine was too busy for the generator.
+  // The status is 0, or 3 if the machine was too busy for the generator.
   expect(report?.thresholds.map(({ passed }) => passed)).toEqual([true])
   expect(status).toBe(step.health.sound ? 0 : 3)
   expect(html).toContain(`content="default-src 'none'; style-src 'unsafe-inline'"`)

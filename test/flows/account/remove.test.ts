@@ -6,7 +6,7 @@ import { startFlows } from '../real-flows.js'
 
 const flows = await startFlows()
 
-// They stayed in memory until other people needed the place.
+// Regression: deleted people stayed in memory until other people needed the place.
 describe('a deletion removes from the caches of the process', () => {
   const ref = (userRef: string, memberRef: string | null = null) => ({
     organizationId: flows.organizationId,

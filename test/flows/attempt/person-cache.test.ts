@@ -37,7 +37,7 @@ describe('the person cache', () => {
     vi.restoreAllMocks()
   })
 
-  // A person whom another machine deleted stayed until other people needed the place.
+  // Regression: a person whom another machine deleted stayed until other people needed the place.
   it('drops a person 15 minutes after the last attempt, although nobody asks again', () => {
     let at = 1
     vi.spyOn(performance, 'now').mockImplementation(() => at)

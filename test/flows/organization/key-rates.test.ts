@@ -18,7 +18,7 @@ function process(accounts: RateAccounts | null = null, clock = { now: 0 }) {
         spend(who)
         n += 1
       } catch {
-        // Refused.
+        // The request is refused.
       }
     }
     return n

@@ -43,7 +43,7 @@ describe('a session that begins during an action of an administrator', () => {
     const earlier = await sessionOf(who)
     await actions.perform(who, action, { apiKeyId: newId(), requestId: newId() })
     expect([await isLive(who, earlier), begun === '', await isLive(who, begun)]).toEqual([false, false, false])
-    // Those of single sign-on, before and after.
+    // The sessions of single sign-on end twice: before the action and after it.
     expect(signedOn).toEqual(action === 'clear-security-code' ? [] : [who.userRef, who.userRef])
   })
 })
