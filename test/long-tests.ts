@@ -4,14 +4,14 @@ interface Change {
   readonly files: readonly string[]
   /** The files that changed, as paths from the root. */
   readonly changed: readonly string[]
-  /** Number of commits: the turn. */
+  /** Number of commits, which decides the turn. */
   readonly commits: number
   /** The table of layers (`layers.ts`). */
   readonly layers: Readonly<Record<string, { readonly layers: readonly string[] }>>
 }
 
 interface Choice {
-  /** The files to run: sorted, each once. */
+  /** The files to run, sorted, each once. */
   readonly chosen: readonly string[]
   /** Long tests that another turn runs. */
   readonly left: readonly string[]
@@ -22,7 +22,7 @@ interface Choice {
 /** A run takes this share of the tests of unchanged folders. */
 const TURNS = 3
 
-/** Stands for every folder: a change of what all tests share concerns all. */
+/** Stands for every folder, because a change of the files that all tests share concerns all. */
 const EVERY = '*'
 const SHARED = ['test/harness/', 'test/servers/', 'vitest.config.ts']
 

@@ -11,7 +11,7 @@ const folder = mkdtempSync(join(tmpdir(), 'keystride-lock-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const file = join(folder, 'lock')
 
-/** Arguments of a process that says when it works under the lock, and for whom it waits. It runs `before` first. */
+/** Arguments of a process that prints when it works under the lock, and for which process it waits. It runs `before` first. */
 const script = (before = '') => [
   '--input-type=module',
   '--eval',
@@ -32,11 +32,11 @@ describe('the lock of the preparation of a checkout', () => {
     expect(ran()).toEqual(worked)
     writeFileSync(file, String(spawnSync('true').pid))
     expect(ran()).toEqual(worked)
-    // As in a container that was killed.
+    // The lock names the process's own id, as in a restarted container that was killed before.
     expect(ran('writeFileSync(file, String(process.pid))')).toEqual(worked)
   })
 
-  it('is waited for while a process has it, and the wait is said once', async () => {
+  it('is waited for while a process has it, and the wait is printed once', async () => {
     writeFileSync(file, String(process.pid))
     const waiting = startChild(process.execPath, script(), { stdio: ['ignore', 'pipe', 'inherit'] })
     let output = ''

@@ -65,7 +65,7 @@ describe('the production tree', () => {
         !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version ?? '') || !/^sha512-[\w+/]{86}==$/.test(integrity ?? ''),
     )
     expect(loose.map(idOf)).toEqual([])
-    // Links to the packages of this repository alone have it.
+    // Only links to packages of this repository have the field.
     const resolved = Object.values(lock.packages).flatMap((entry) => entry.resolved ?? [])
     expect(resolved.filter((path) => !path.startsWith('packages/'))).toEqual([])
   })

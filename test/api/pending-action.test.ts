@@ -70,7 +70,7 @@ describe('POST and DELETE /users/{userRef}/pending-action', () => {
     const before = await references('lapsed')
     for (let n = 0; n < LAPSED; n++) {
       await queue('lapsed', RESET)
-      // It is reported while it is live, and has lapsed when the pattern arrives.
+      // The action is reported while it is live, and has lapsed when the pattern arrives.
       await daysPass('lapsed', 6.9)
       const { session, json } = await service.bootstrap('lapsed')
       expect(json.pendingAction).toBe(RESET)

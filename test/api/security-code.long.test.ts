@@ -21,9 +21,9 @@ it('codes beyond the queue get 429, without using an attempt', async () => {
       where o.member_ref = 'crowd-0' and m.member_ref <> 'crowd-0'`,
   )
   const wrong = (i: number) => verifyOf(service, users[i] ?? '', { securityCode: '480653' }, tokens[i])
-  // Three codes for each user, so that they arrive faster than a slow machine compares them.
+  // Each user gets three codes, so that codes arrive faster than a slow machine compares them.
   const all = await Promise.all(users.map((_, i) => Promise.all([1, 2, 3].map(() => wrong(i)))))
-  // Only members without a 503: an attempt that gets 503 counts as used.
+  // Members with a 503 are left out, because an attempt that gets 503 counts as used.
   const known = all.map((three) => three.every(({ status, json }) => status === 429 || json.action === 'rejected'))
   const limited = all.findIndex((three, i) => known[i] && three.some(({ status }) => status === 429))
   expect(limited).toBeGreaterThanOrEqual(0)

@@ -111,7 +111,7 @@ describe('the capacity planner', () => {
   })
 
   it('allows a front the utilisation at which waiting stays within the p99', () => {
-    // No time to wait, and ample time.
+    // The first has no time to wait, the second has ample time.
     expect(busyAllowed(1, 10, 10)).toBeNull()
     expect(busyAllowed(0.001, 10, 1000)).toBe(0.7)
     // At this utilisation P(wait > 5 ms) behind verifies of 1 ms is 1 %.

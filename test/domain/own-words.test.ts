@@ -35,7 +35,7 @@ const refusal = (...change: Parameters<typeof checkChange>) => {
   }
 }
 
-/** Too short or too long; spaces, digits and joints in other places; control characters, markup, other scripts. */
+/** Words of a wrong length, with spaces, digits or joints in wrong places, control characters, markup or other scripts. */
 // biome-ignore format: many short cases, some to a line
 const REFUSED = [
   '', 'a', 'a'.repeat(25), 'two words', ' word', 'word\n', '3com', '2024', '-word', 'word-', 'a--b', "word'", 'wo\u0000rd', 'wo\u200brd', 'wo\u202erd', 'wo\u00adrd',

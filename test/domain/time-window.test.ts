@@ -7,7 +7,7 @@ const iso = (text: string) => {
   return Number.isNaN(at) ? null : new Date(at).toISOString()
 }
 
-/** No ISO 8601; another form; a date, a time or an offset that does not exist; outside the years 2000 to 2100. */
+/** Texts that are no ISO 8601, have another form, name a time that does not exist, or are outside the years 2000 to 2100. */
 // biome-ignore format: many short cases, some to a line
 const NONE = [
   '', 'yesterday', '1793491200000', '2026', '2026-11', '2026-W44', '26-11-01', '+002026-11-01', '-2026-11-01', '2026-11-1', '2026-1101', '202611-01', '2026-W447',

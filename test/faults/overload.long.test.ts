@@ -47,7 +47,7 @@ describe('a service with more requests than it can serve', () => {
     const requests = Array.from({ length: CROWD }, () => verify(session))
     let refused = 0
     let answers: Promise<WireAnswer[]> = Promise.resolve([])
-    // No call is served meanwhile, so that the crowd is one however fast the machine is.
+    // No call is served meanwhile, so that all requests of the crowd are present at once on any machine.
     await two.holding('lock table keystride.session in access exclusive mode', async () => {
       answers = atOnce(requests, ({ status, body }) => {
         if (status !== 503) return

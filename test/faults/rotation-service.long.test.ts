@@ -61,7 +61,7 @@ async function settle(apikey: string) {
       expect([coded.status, coded.json.authentication?.authenticated], JSON.stringify(coded.json)).toEqual([200, true])
       const { status, json } = await verify(who.next())
       expect(status, JSON.stringify(json)).toBe(200)
-      // Five enrolled references, and the adaptive ones added meanwhile.
+      // There are five enrolled references, and the adaptive ones that were added meanwhile.
       if (json.reason !== 'detection-bot')
         expect(json.authentication.nPatternsRefUsed, JSON.stringify(json)).toBeGreaterThanOrEqual(5)
       signIns++

@@ -96,7 +96,7 @@ describe.skipIf(!redisIsHere())('services whose stores fail', { timeout: LONG ? 
         name: 'fdatasync: EIO',
         noticed: 'perhaps',
         async hurt() {
-          // Not the postmaster: the processes that it starts after the panic must be able to flush.
+          // The postmaster is not traced, because the processes that it starts after the panic must be able to flush.
           tracer = trace(await stores.postgres.children(), 'error=EIO')
           await until(() => tracer.said().includes('(INJECTED)'))
         },

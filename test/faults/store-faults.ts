@@ -104,7 +104,7 @@ export const redisFaults = ({ redis, toRedis }: Pick<OwnStores, 'redis' | 'toRed
     ...stalls('Redis', toRedis),
   }) satisfies Record<string, Fault>
 
-/** The line stalls in both directions, in that of requests, or in that of answers. */
+/** Faults of a line that stalls in both directions, for requests only, or for answers only. */
 function stalls(name: string, line: TcpProxy) {
   const stall = (way: 'both' | 'up' | 'down'): Fault => ({
     name: `line to ${name} stalled (${way})`,

@@ -26,7 +26,7 @@ export async function audit(
   { name, databaseUrl }: Audited,
   load: Pick<Load, 'enrolled' | 'judged' | 'authenticated' | 'deleted'>,
 ): Promise<string> {
-  // Without the timeouts of the service: there may be millions of rows.
+  // This connection has no timeouts, because there may be millions of rows.
   const direct = postgres(databaseUrl(), { max: 1 })
   await nothingInUse(direct)
   const counts = await direct.begin('isolation level repeatable read', async (sql) => {

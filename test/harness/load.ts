@@ -113,7 +113,7 @@ export function newPerson() {
       while (!done() && (await ask('create', 'POST', `/users/${userRef}`)).status >= 300);
       while (!done()) {
         const { session } = await ask('bootstrap', 'GET', `/users/${userRef}`)
-        // Until the session ends.
+        // The loop ends with the session.
         for (let status = session === '' ? 400 : 200; status !== 400 && !done(); ) {
           counted.sent += 1
           const answer = await ask('enroll', 'POST', `/users/${userRef}/typing-patterns`, { session, body: next() })

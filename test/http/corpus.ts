@@ -215,7 +215,7 @@ export const malformed: readonly Case[] = named({
   ...requestLines,
 })
 
-/** Malformed too, but only the library sees it: one body, and the connection closes with the answer. */
+/** Malformed chunks that only the library sees: the request has one body, and the connection closes with the answer. */
 export const misspeltChunks: readonly Case[] = named(misspelt)
 
 /** Unusual but valid: exactly one request, whose body is not parsed as another one. */

@@ -237,7 +237,7 @@ describe('a request in slices', () => {
     await next
     await settled()
     expect(outcomes).toEqual(['b', 'next slice of a'])
-    // It has waited for longer than any patience: a request that has begun is not shed.
+    // The request has waited for longer than any patience, but it has begun, so it is not shed.
     const third = one.turn('dashboard', 'a', 10, 20)?.then(() => outcomes.push('last slice of a'))
     one.watch(9000)
     await third

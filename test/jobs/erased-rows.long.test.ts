@@ -18,7 +18,7 @@ it('the files of the tables hold nothing of erased people after the job, and aft
   const root = mkdtempSync(join(tmpdir(), 'keystride-erased-'))
   const server = await startOwnPostgres(root)
   const inService = async (work: (call: Awaited<ReturnType<typeof startService>>['call']) => Promise<void>) => {
-    // Without jobs: the test runs the job.
+    // No jobs run by themselves: the test runs the job.
     const service = await startService(server.url, { redisUrl: null, more: { ROLES: 'core,links,dashboard' } })
     await work(service.call)
     await service.close()

@@ -5,7 +5,7 @@ import { until } from '../harness/patience.js'
 import { sharedService } from '../harness/service.js'
 import { databaseOf } from '../servers/database.js'
 
-// The service runs its jobs by itself; what each job does is tested without waiting for it.
+// The service runs its jobs by itself. Other tests call each job directly, without this wait.
 it('the jobs of the service delete expired sessions', async () => {
   const service = await sharedService()
   const { organizationId } = service

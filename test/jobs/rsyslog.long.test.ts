@@ -52,7 +52,7 @@ describe.runIf(there)('alerts in rsyslog', () => {
     await ended
     rmSync(folder, { recursive: true })
   })
-  /** Without the daemon's own messages. */
+  /** The messages of the service, without the daemon's own. */
   const taken = (): Record<string, string>[] =>
     existsSync(file)
       ? readFileSync(file, 'utf8')

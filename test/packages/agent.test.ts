@@ -74,7 +74,7 @@ interface Result {
   readonly code: number
   readonly recommendedAction: string | null
   readonly scored: boolean
-  /** Only of TypeScript. */
+  /** Only the agent in TypeScript returns it. */
   readonly authentication?: Authentication | null
   readonly enrollment: unknown
   readonly message: string

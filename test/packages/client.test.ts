@@ -349,7 +349,7 @@ describe('the sign-in of the client, by the answer of verify', () => {
       },
     }).signIn({ userRef: 'ann', ip, state, pattern: { k: [], ip: '192.0.2.66' } })
     expect(JSON.parse(body).ip).toBe(sent)
-    // The bridge writes an address anew, and sends none for what is no address.
+    // The bridge sends an address in its own spelling, and leaves out a value that is none.
     if (ip !== null) expect(sent === null ? null : canonicalAddress(sent)).toBe(writtenAddress(ip))
   })
 
@@ -363,7 +363,7 @@ describe('the sign-in of the client, by the answer of verify', () => {
       }).signIn({ userRef: 'ann', ip: '192.0.2.9', pattern: { k: [] }, state: { ...state, enrolling } })
     expect(await caught(busy(false))).toMatchObject({ status: 429, retryAfterSeconds: 600 })
     expect(await busy(true)).toMatchObject({ kind: 'later', retryAfterSeconds: 600 })
-    // The key's rate: the person is not sent away.
+    // A refusal with a short wait is by the rate of the key, and does not send the person away.
     expect(await caught(busy(true, '1'))).toMatchObject({ status: 429, retryAfterSeconds: 1 })
   })
 

@@ -6,7 +6,7 @@ import { text } from '../harness/enrolled.js'
 import { startService, type TestService } from '../harness/service.js'
 import { freshDatabase } from '../servers/database.js'
 
-/** Walks; 10,000 take twenty minutes. */
+/** Number of walks; 10,000 take twenty minutes. */
 const WALKS = Number(process.env.SIGN_IN_WALKS ?? 120)
 const STEPS_MAX = 14
 const KINDS: readonly SignIn['kind'][] = [
@@ -92,7 +92,7 @@ describe('the sign-in of the client, in random walks against the service', () =>
       result = await client.signIn({ userRef: walk.userRef, ip: '192.0.2.7', ...deed, state: given })
     } catch (error) {
       expect(error).toBeInstanceOf(KeystrideError)
-      // Too many invalid patterns, or an account that was deleted and created anew: the same call may be repeated.
+      // There were too many invalid patterns, or the account was deleted and created again: the same call may be repeated.
       expect(String(error)).toMatch(/try again/)
       expect([429, 503], String(error)).toContain((error as KeystrideError).status)
       count('try again')
@@ -114,7 +114,7 @@ describe('the sign-in of the client, in random walks against the service', () =>
     expect(KINDS, about).toContain(result.kind)
     const verifies = wire.filter(({ path }) => path.endsWith('/verify'))
     const enrolled = wire.filter(({ path, method }) => path.endsWith('/typing-patterns') && method === 'POST')
-    // An attempt is made once at most, and never both ways.
+    // One call verifies or enrolls at most once, and never does both.
     expect(verifies.length + enrolled.length, about).toBeLessThanOrEqual(1)
     const answer = verifies[0]?.status === 200 ? verifies[0].json : null
     const clean =
@@ -123,7 +123,7 @@ describe('the sign-in of the client, in random walks against the service', () =>
       answer.authentication.recommendedAction === 'auth' &&
       answer.enrollmentRequired === false &&
       answer.reason === ''
-    // Rule 2, and no login without it.
+    // Rule 2: a login needs a clean answer by typing.
     const byTyping = clean && answer.authentication.authMethod === 'biometric'
     expect(result.kind === 'authenticated', about).toBe(byTyping)
     // Rule 3: a code is a challenged login.
@@ -131,7 +131,7 @@ describe('the sign-in of the client, in random walks against the service', () =>
     expect(result.kind === 'challenged' && result.by === 'security_code', about).toBe(byCode)
     if (deed.securityCode !== undefined) expect(result.kind, about).not.toBe('authenticated')
     if (deed.pattern === undefined && deed.securityCode === undefined) expect(verifies, about).toEqual([])
-    // Rule 4: enrollment instead of a login.
+    // Rule 4: where enrollment is required, there is no login.
     if (answer?.enrollmentRequired === true) expect(['enroll', 'not-enrolled', 'type'], about).toContain(result.kind)
     // Rule 5: a machine is blocked.
     if (answer?.reason === 'detection-bot')

@@ -1,4 +1,4 @@
-// Fronts of supervise.test.ts. Front 0 serves, and exits at its first start, once its supervisor has its message. The other one
+// Fronts of supervise.long.test.ts. Front 0 serves, and exits at its first start, once its supervisor has its message. The other one
 // serves only after front 0 has been started again.
 import { appendFileSync, readFileSync } from 'node:fs'
 

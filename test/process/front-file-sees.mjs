@@ -1,4 +1,4 @@
-// Fronts of supervise.test.ts. Front 0 reports an organization when its supervisor asks for metrics; both write what they hear.
+// Fronts of supervise.long.test.ts. Front 0 reports an organization when its supervisor asks for metrics; both write the messages that they get.
 import { appendFileSync } from 'node:fs'
 
 const [, , heard] = process.argv

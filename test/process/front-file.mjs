@@ -1,3 +1,3 @@
-// A front of supervise.test.ts: says that it serves, and runs until its supervisor stops it or exits.
+// A front of supervise.long.test.ts. It reports that it serves, and runs until its supervisor stops it or exits.
 process.send({ kind: 'serving', version: '0.0.0' })
 process.on('disconnect', () => process.exit(0))

@@ -38,7 +38,7 @@ describe('metrics of several fronts', () => {
       metrics.exited(first)
       fronts.add(front())
     }
-    // Each front was there for two rounds, the first one for one.
+    // Each front lived for two rounds, the first one for one round.
     expect(values(await metrics.text(fronts))).toEqual([
       `keystride_calls_total ${2 * (1 + 2 + 3 + 4 + 5)}`,
       'keystride_in_flight 2',

@@ -30,7 +30,7 @@ describe('the log of an outage', () => {
     vi.useRealTimers()
   })
 
-  it('is one line at the begin, one a minute with the failures since, and one at the end', () => {
+  it('is one line at the beginning, one a minute with the failures since, and one at the end', () => {
     fails(2)
     vi.advanceTimersByTime(3900)
     outages.turn(WHY, 'ECONNREFUSED')
@@ -97,7 +97,7 @@ describe('the log of an outage', () => {
     expect(lines).toHaveLength(3)
   })
 
-  // With a patience of 10 a loss shows after 11 s: each failure until then had a line of its own.
+  // Regression: with a patience of 10 a loss shows after 11 s, and each failure until then had a line of its own.
   it('waits longer for the outage that explains a failure where calls have more patience', () => {
     begin(10)
     fails(40)

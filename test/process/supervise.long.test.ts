@@ -78,7 +78,7 @@ describe('a supervisor', () => {
     90_000,
   )
 
-  // Such a front was lost for good: the supervisor served with one front too few.
+  // Regression: such a front was lost for good, and the supervisor served with one front too few.
   it('restarts a front that served and exits while the other one still starts', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'keystride-fronts-'))
     const starts = join(folder, 'starts')
@@ -90,7 +90,7 @@ describe('a supervisor', () => {
     rmSync(folder, { recursive: true })
   }, 60_000)
 
-  // Each deletion added a listener to every front, and Node printed a warning of a leak.
+  // Regression: each deletion added a listener to every front, and Node printed a warning of a leak.
   it('passes on many deletions at once by one listener for each front', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'keystride-fronts-'))
     const heard = join(folder, 'heard')

@@ -88,7 +88,7 @@ const both =
     for (const way of ways) await way(page, who)
   }
 
-/** `honest`: the keys alone are the owner's typing of a whole text, so a pattern of them counts if it is sent. */
+/** `honest` means that the keys alone are the owner's typing of a whole text, so a pattern of them counts if it is sent. */
 const WAYS: readonly (readonly [what: string, reason: string, way: Way, honest: 'honest' | ''])[] = [
   ['pasted text', 'pasted', paste, ''],
   ['pasted text, by Insert', 'pasted', pasteWithInsert, ''],

@@ -59,7 +59,7 @@ const HOSTILE = [
   '\\u0000', '\\u0001', '\\ud800', '\\uDBFF', '\\udc00', '\\uDFFF', '\\ud83d\\ude00', '\\uD83D\\uDE00', '\\ude00\\ud83d', '\\ud83d\\ud83d\\ude00', '\\ud83d\\u0041',
   '\\ud83d\\n', '\\ud83dx', '\\ud83d\\u', '\\ud83d\\ude0', '\\ud83d\\udfff', '\\udbff\\udc00', '\\ud7ff', '\\ue000', '\\uffff', '\\u00e9', '\\\\u0000', '\\\\ud800', '\u0000', '😀',
 ]
-/** Members of a pattern whose values are strings: the name of the enclosing object (null: the top), and the member's name. */
+/** Members of a pattern whose values are strings: the name of the enclosing object (null for the top), and the member's name. */
 // biome-ignore format: many short cases, some to a line
 const TEXTS: readonly (readonly [string | null, string])[] = [
   [null, 'sId'], [null, 'ip'], [null, 'member_ref'], [null, 'unknown'], ['agent', 'type'], ['agent', 'version'], ['agent', 'unknown'], ['d', 'ua'], ['d', 'tz'],

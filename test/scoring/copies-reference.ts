@@ -24,7 +24,7 @@ const clamp = (value: number, bound: number): number => Math.max(-bound, Math.mi
 const sum = (all: readonly number[]): number => all.reduce((total, one) => total + one, 0)
 const mean = (all: readonly number[]): number => sum(all) / Math.max(1, all.length)
 
-/** In population standard deviations. */
+/** A time of a press, in population standard deviations from the mean. */
 function timeOf(sketch: Decoded, press: number, kind: Kind): number {
   const ms = 10 * (Math.exp(0.0275 * ((kind === HOLD ? sketch.holds : sketch.intervals)[press] ?? 0)) - 1)
   const [low, high] = kind === HOLD ? [8, 1000] : [5, 3000]
@@ -227,7 +227,7 @@ const LEVELS = [
 ] as const
 const sixteenths = (step: number): number => (step * 7) >> 4
 
-/** Sixteenths of a logarithm above the level of the pattern. */
+/** The times, in sixteenths of a logarithm above the level of the pattern. */
 function aboveLevel(sketch: Decoded, kind: Kind): number[] {
   const steps = kind === HOLD ? sketch.holds : sketch.intervals
   const [low, high] = LEVELS[kind]

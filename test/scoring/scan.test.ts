@@ -89,7 +89,7 @@ describe('scan', () => {
 
   it('treats a null r as absent, so that a second keydown of a key that is down counts as a repeat', () => {
     const { k: _, ...pattern } = wirePattern(typedBy(1, 0))
-    const [first, ...others] = pattern.kevt as [(typeof pattern.kevt)[0]] // a pattern has events
+    const [first, ...others] = pattern.kevt as [(typeof pattern.kevt)[0]] // Sound: a pattern has events.
     const again = { ...first, et: first.et + 1, t: first.t + 1 }
     const body = { ...pattern, kevt: [first, again, ...others].map((event, seqn) => ({ ...event, seqn, r: null })) }
     expect(scan(body).nKeydowns).toBe(50)

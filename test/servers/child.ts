@@ -13,18 +13,18 @@ const DIES_WITH_PARENT =
 export const startChild = ((program: string, args: readonly string[], options: SpawnOptions) =>
   DIES_WITH_PARENT
     ? spawn('setpriv', ['--pdeathsig', 'KILL', '--', program, ...args], options)
-    : spawn(program, args, options)) as typeof spawn // the streams of the child follow the options, which are passed on
+    : spawn(program, args, options)) as typeof spawn // Sound: the options, which decide the streams, are passed on.
 
 interface ServerOptions {
-  /** Folder of its files, which the stop removes. */
+  /** Folder of the server's files, which the stop removes. */
   readonly folder: string
   readonly isReady: () => Promise<boolean>
   readonly signal?: NodeJS.Signals
-  /** Further text of the error if it ends by itself. */
+  /** Further text of the error if the server ends by itself. */
   readonly log?: () => string
 }
 
-/** Starts a server and gives its stop once it is ready. Throws with its error output if it ends before. */
+/** Starts a server, and returns its stop once it is ready. Throws with its error output if it ends before. */
 export async function startServer(
   program: string,
   args: readonly string[],

@@ -32,7 +32,7 @@ export const HOSTILE_SETTINGS = {
 }
 
 interface FreshOptions {
-  /** Without a schema. */
+  /** Whether the database has no schema. */
   readonly empty?: boolean
   /** Settings of every session that does not ask for others. */
   readonly settings?: Readonly<Record<string, string>>

@@ -62,7 +62,7 @@ export function readBy(notices: readonly string[]): Read {
   for (const notice of notices) {
     const start = notice.indexOf('{')
     if (!notice.includes('plan:') || start < 0) continue
-    const { Plan: plan } = JSON.parse(notice.slice(start)) as { Plan: Plan } // the format of auto_explain
+    const { Plan: plan } = JSON.parse(notice.slice(start)) as { Plan: Plan } // Sound: auto_explain writes this format.
     rows += rowsOf(plan)
     pages += (plan['Shared Hit Blocks'] ?? 0) + (plan['Shared Read Blocks'] ?? 0)
   }

@@ -41,7 +41,7 @@ function configuration(port: number, servers: readonly [number, number], socket:
   return local
 }
 
-/** `more` is a line that is added to the backend. */
+/** Starts haproxy before these ports. `more` is a line that is added to the backend. */
 export async function startHaproxy(servers: readonly [number, number], more = ''): Promise<Haproxy> {
   const folder = mkdtempSync(join(tmpdir(), 'keystride-haproxy-'))
   const port = await freePort()

@@ -39,7 +39,7 @@ function configuration(port: number, servers: readonly [number, number], more: s
   return `pid pid;\nerror_log stderr crit;\n${local}`
 }
 
-/** `more` holds directives that are added to the server. */
+/** Starts nginx before these ports. `more` holds directives that are added to the server. */
 export async function startNginx(servers: readonly [number, number], more = ''): Promise<Nginx> {
   const folder = mkdtempSync(join(tmpdir(), 'keystride-nginx-'))
   // If root starts nginx, its workers run as another user, who needs access.

@@ -35,7 +35,7 @@ export function selfSigned(fromDay: number, toDay: number): { readonly cert: str
     writeFileSync(join(folder, 'authority'), AUTHORITY)
     writeFileSync(join(folder, 'index'), '')
     writeFileSync(join(folder, 'serial'), '01\n')
-    // A subject of its own: an authority is looked up by its subject.
+    // Each certificate has its own subject, because an authority is looked up by its subject.
     const names = ['-subj', `/CN=days ${fromDay} to ${toDay}`, '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1']
     const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-keyout', 'key']
     openssl('req', '-new', ...key, '-out', 'request', ...names)

@@ -41,7 +41,7 @@ function documented(info: string, program: string, folder: string, server: Debia
 export async function startPair(): Promise<Pair> {
   const debian = debianPostgres()
   const one = await debian.initialize('one')
-  // In the file, because pg_rewind reads it; the base backup copies it.
+  // The settings are in the file, because pg_rewind reads it. The base backup copies it.
   appendFileSync(join(one, 'postgresql.conf'), scalingBlock('ini postgresql.conf'))
   const primary = await debian.serve(one)
   await primary.run(`alter role keystride password '${PASSWORD}'`)
@@ -49,7 +49,7 @@ export async function startPair(): Promise<Pair> {
   const two = debian.folder('two')
   await debian.run('pg_basebackup', ...documented('sh standby', 'pg_basebackup', two, primary))
   const standby = await debian.serve(two)
-  // Set after the base backup, so that the standby's copy of the settings is not synchronous.
+  // This is set after the base backup, so that the standby's copy of the settings is not synchronous.
   await primary.run(`alter system set synchronous_standby_names = 'standby'`)
   await primary.run('select pg_reload_conf()')
   await until(async () => (await primary.run('select sync_state from pg_stat_replication'))[0]?.sync_state === 'sync')

@@ -33,7 +33,7 @@ export function whyNoSystemd(): string | null {
   return process.getuid?.() === 0 ? skipped(line) : line
 }
 
-/** Changes of these folders stay in memory and in this namespace. */
+/** Script: changes of these folders stay in memory and in this namespace. */
 const MOUNTS = `mount --make-rprivate /
 for place in $(findmnt -rno TARGET | grep '^/run/' | tac); do umount "$place"; done
 mount -t tmpfs -o mode=755 tmpfs /run
@@ -47,7 +47,7 @@ mount -t cgroup2 cgroup2 /run/groups
 mkdir "/run/groups/keystride-$1"
 echo $$ >"/run/groups/keystride-$1/cgroup.procs"
 umount /run/groups`
-/** Fails while a process is in the group. */
+/** Script that removes the group. It fails while a process is in the group. */
 const REMOVE = `mount -t tmpfs tmpfs /run
 mkdir /run/groups
 mount -t cgroup2 cgroup2 /run/groups

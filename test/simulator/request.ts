@@ -24,7 +24,7 @@ export interface Request {
   readonly code?: string
   readonly link?: HeldLink
   readonly accountId?: string
-  /** The member whose sessions the call ends; null: all members of the account. */
+  /** The member whose sessions the call ends; null for all members of the account. */
   readonly ends?: { readonly memberRef: string | null }
   readonly beganAt: number
   readonly at: number

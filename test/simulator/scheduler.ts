@@ -26,7 +26,7 @@ export const randomOn = (next: () => number): Random => ({
   next,
   below: (n) => Math.floor(next() * n),
   chance: (share) => next() < share,
-  pick: (items) => items[Math.floor(next() * items.length)] as (typeof items)[number], // not empty
+  pick: (items) => items[Math.floor(next() * items.length)] as (typeof items)[number], // Sound: the list is not empty.
 })
 
 /** Most steps between the timeout of a call and its late execution. */
@@ -54,7 +54,7 @@ export function createScheduler(random: Random, journal: Pick<Journal, 'log'>) {
     }
   }
   const take = (at: number): Call => {
-    const call = calls[at] as Call // callers draw an index below calls.length
+    const call = calls[at] as Call // Sound: callers draw an index below calls.length.
     calls[at] = calls.at(-1) as Call
     calls.pop()
     return call

@@ -6,7 +6,7 @@ import type { Request } from './request.js'
 import { createScheduler, type Random, randomOn, type Scheduler } from './scheduler.js'
 import { openWorld, type Planted, type World } from './world.js'
 
-/** Probabilities a step. */
+/** Probability of each fault in a step. */
 interface Faults {
   /** A process dies and loses its caches; some of its calls have been executed. */
   readonly crash: number
@@ -35,7 +35,7 @@ export interface Outcome {
 }
 
 const PROCESSES = 2
-/** Steps between two changes of mood and between two audits. */
+/** Number of steps between two changes of mood, and between two audits. */
 const MOOD_STEPS = 400
 
 /**

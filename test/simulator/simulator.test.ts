@@ -36,7 +36,7 @@ describe.skipIf(SEED !== null)('a planted bug', () => {
   it.each(PLANTED)('is found: $name ($by)', async (planted) => {
     const { taken, failure } = await play(1, FOUND_WITHIN, { planted, only: planted.by })
     expect(failure?.violation?.invariant).toBe(planted.by)
-    const { seed, steps } = failure as Outcome // just found
+    const { seed, steps } = failure as Outcome // Sound: expected above.
     expect(story(failure as Outcome)).toContain(`SIMULATOR_SEED=${seed} SIMULATOR_STEPS=${steps} `)
     console.log(`${planted.name}: ${planted.by} at step ${steps} of seed ${seed}, ${taken} steps in all`)
   })

@@ -131,7 +131,7 @@ export function comparesStores(sequences: number, databaseUrl = async () => (awa
         const memory = later<SessionStore>(memorySessions(now))
         const random = randomOn(seededRandom(seed))
         const org = withRedis ? uuid() : await organization(database)
-        const both = [{ sessions: memory }, { sessions: real }] as unknown as [AnyStores, AnyStores] // as above
+        const both = [{ sessions: memory }, { sessions: real }] as unknown as [AnyStores, AnyStores] // Sound, as above.
         const calls = sessionCalls(random, org)
         await sameOf(...both, calls.next, CALLS / 2)
         for (const { sha256, userRef } of calls.endSoon()) {

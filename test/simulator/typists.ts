@@ -19,7 +19,7 @@ export interface Typing {
   /** `member_ref` of the body. */
   readonly memberRef: string | null
   readonly mark: ReplayMark
-  /** The words that are typed; null: no words. */
+  /** The words that are typed; null if the body types none. */
   words: readonly string[] | null
 }
 
@@ -49,7 +49,7 @@ export function typing(body: Uint8Array, words: readonly string[] | undefined): 
   return body
 }
 
-/** Above all keys with a letter. */
+/** The key of person 0, above all keys with a letter. */
 const PERSON_KEY = 128
 
 /** A sample in the stored format: one press that encodes the person and the number of the pattern, then the words. */

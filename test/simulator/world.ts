@@ -43,8 +43,8 @@ interface Needs {
   readonly journal: Journal
   readonly planted: Planted | undefined
   /**
-   * True: sessions are in PostgreSQL, which may lose the latest writes when it dies. False: in Redis, which may be
-   * flushed.
+   * True if sessions are in PostgreSQL, which may lose the latest writes when it dies; false if they are in Redis, which may
+   * be flushed.
    */
   readonly inDatabase: boolean
   readonly violated: (violation: Violation) => void

@@ -148,7 +148,7 @@ describe('accounts of an upstream provider', () => {
     },
   )
 
-  // The mail went to the address of the account: a person who chose the name passed a challenge, and could reset the profile.
+  // Regression: the mail went to the address of the account, so a person who chose the name passed a challenge, and could reset the profile.
   it('reach a profile that was enrolled elsewhere by typing alone, not by a mail to their own address', async () => {
     const lenient = await startBridge(world.service, world.mail.port, {
       files: { secret: CLIENT_SECRET },

@@ -30,12 +30,12 @@ export interface Bridge {
 }
 
 export interface BridgeOptions {
-  /** Replaces settings. */
+  /** Settings that replace those of the bridge. */
   readonly settings?: Record<string, unknown>
   /** Environment variables. */
   readonly more?: Record<string, string>
   readonly port?: number
-  /** By default that of the service. */
+  /** The API key; that of the service unless given. */
   readonly apikey?: string
   readonly people?: readonly Record<string, string>[]
   /** Further files in the folder of the settings, by name. */
@@ -122,7 +122,7 @@ export interface World {
   close(): Promise<void>
 }
 
-/** With the shared service, or with one of these options and a database that nobody else uses. */
+/** Opens a world with the shared service, or with a service of these options and a database that nobody else uses. */
 export async function openWorld(own?: Parameters<typeof startService>[1]): Promise<World> {
   const mail = await smtpSink()
   if (own === undefined) return { service: await sharedService(), mail, close: mail.close }
@@ -185,14 +185,14 @@ export async function ask(party: oidc.Configuration, more: Record<string, string
   return { url, verifier, state, nonce }
 }
 
-/** A browser without script: keeps cookies, and follows redirects within the bridge. */
+/** A browser without script, which keeps cookies and follows redirects within the bridge. */
 export class Visitor {
   readonly cookies = new Map<string, { name: string; value: string; path: string; port: string }>()
   /** The address and the markup of the page shown. */
   at = ''
   page = ''
   status = 0
-  /** The port that requests to the bridge go to: 0, the one of its address. */
+  /** The port that requests to the bridge go to; 0 for the port of its address. */
   through = 0
   readonly headers: Record<string, string> = {}
 
@@ -220,7 +220,7 @@ export class Visitor {
           ...(cookie === '' ? {} : { cookie }),
         },
       })
-      // A store that a loaded machine was slow to reach.
+      // A store may be late on a loaded machine: the request is repeated.
       if (answer.status === 503 && hops < 8) continue
       for (const line of answer.headers.getSetCookie()) this.#keep(line, url.port)
       this.page = await answer.text()
@@ -255,7 +255,7 @@ export class Visitor {
     })
   }
 
-  /** Where the page goes on by itself. */
+  /** The address that the page opens by itself; null if it has none. */
   onward(): string | null {
     const data = /data-page="([^"]*)"/.exec(this.page)?.[1]
     return data === undefined
@@ -264,11 +264,11 @@ export class Visitor {
   }
 
   title = () => /<h1[^>]*>([^<]*)/.exec(this.page)?.[1] ?? ''
-  /** The code of the note; null: no note. */
+  /** The code of the note; NaN if there is none. */
   code = () => Number(/<small[^>]*>\((\d+)\)<\/small>/.exec(this.page)?.[1] ?? Number.NaN)
   words = () => / words="([^"]*)"/.exec(this.page)?.[1] ?? ''
 
-  /** Types the words of the page as `who`, a new time at each call; types again if taken for a machine. */
+  /** Types the words of the page as `who`, with new times at each call. Types again if classified as a machine's. */
   async types(who: MadeUpPerson, tempo = 1): Promise<string> {
     for (let tries = 0; tries < 5; tries++) {
       const pattern = who.types(this.words(), typed++, { tempo })
@@ -305,7 +305,7 @@ export async function changePolicy(service: TestService, changes: Record<string,
 export const unlock = (service: TestService, name: string) =>
   service.dashboard('POST', `/users/${name}/actions`, { body: { action: 'unlock' } })
 
-/** A new sign-in of a person, at its first page. `browser`: the one of an earlier sign-in, else a new one. */
+/** Begins a sign-in of a person, up to its first page, in `browser` of an earlier sign-in or in a new browser. */
 export async function beginSignIn(
   bridge: Bridge,
   name: string,

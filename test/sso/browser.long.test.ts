@@ -51,7 +51,7 @@ describe.skipIf(!hasChromium || !hasApache || !hasSlapd)(
         files: { reader: READER.password },
         settings: {
           clients: [
-            // Where a person enrolls without a browser.
+            // The client by which a person enrolls without a browser.
             { id: 'app', secret: CLIENT_SECRET, redirectUris: [CALLBACK] },
             { id: 'entra', flow: 'id_token', redirectUris: [ENTRA] },
             {
@@ -130,7 +130,7 @@ describe.skipIf(!hasChromium || !hasApache || !hasSlapd)(
       await press(page, 'Send me a one-time password')
       expect(await page.locator('#work').textContent()).toContain('a•••@example.org')
       await looksRight(page, 'sso-03-password')
-      // Pasted as a mail may show it: in the digits of another script, with spaces.
+      // The password is pasted as a mail may show it: in the digits of another script, with spaces.
       const pasted = [...passwordOf('ada')].map((digit) => `${String.fromCharCode(0x660 + Number(digit))} `).join('')
       await page.locator('#password').focus()
       await page.keyboard.insertText(pasted)
@@ -232,7 +232,7 @@ describe.skipIf(!hasChromium || !hasApache || !hasSlapd)(
   },
 )
 
-/** The number of the situation that the page names; null: none. */
+/** The number of the situation that the page names; null if it names none. */
 async function codeOf(page: Page): Promise<string | null> {
   const note = page.locator('.notice small')
   return (await note.count()) === 0 ? null : note.textContent()

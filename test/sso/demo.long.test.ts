@@ -12,7 +12,7 @@ import { startProcess } from '../harness/service-process.js'
 it.skipIf(!hasChromium)('the demo signs a person in at a made-up application, by typing', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'keystride-demo-'))
   const port = await freePort()
-  // The name that npm gives to its script `start`.
+  // npm sets `npm_lifecycle_event` to the name of its script, `start`.
   const service = await startProcess({
     PORT: String(port),
     KEYSTRIDE_DATA: join(folder, 'data'),

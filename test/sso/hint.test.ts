@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => new Promise((resolve) => server.close(resolve)))
 
-/** Each reader has fetched no keys yet. */
+/** Reads a hint by a new reader, which has fetched no keys yet. */
 const read = (token: string, more: Partial<Parameters<typeof hintReader>[0]> = {}) =>
   hintReader({
     issuer: url,

@@ -12,7 +12,7 @@ function world(limits = { address: { count: 10, bytes: 100 * KB }, all: NONE }) 
   let now = 0
   const signIns = createOpenSignIns({ now: () => now, lifetimeMs: LIFETIME_MS, limits })
   let next = 0
-  /** Begins sign-ins until one is refused: the number, and why. */
+  /** Begins sign-ins until one is refused. Returns their number and the reason of the refusal. */
   const fill = (address: string | null, bytes = KB, most = 1000): [number, string | null] => {
     for (let n = 0; n < most; n++) {
       const begun = signIns.begin(address, bytes)
@@ -28,7 +28,7 @@ function world(limits = { address: { count: 10, bytes: 100 * KB }, all: NONE }) 
 }
 
 describe('the sign-ins that are open', () => {
-  it('are so many by address, in number and in bytes, and end with their lifetime', () => {
+  it('are limited by address, in number and in bytes, and end with their lifetime', () => {
     const { fill, pass } = world()
     expect(fill('192.0.2.1')).toEqual([10, 'address'])
     expect(fill('192.0.2.2', 30 * KB)).toEqual([3, 'address'])
@@ -108,7 +108,7 @@ describe('requests of strangers', async () => {
     return row ?? { n: 0, bytes: 0 }
   }
 
-  // Each was kept for half an hour, 7 kB and more, without a limit.
+  // Regression: each request was kept for half an hour, 7 kB and more, without a limit.
   it('are bounded in number by address, with a page and Retry-After, and not those of other addresses', async () => {
     const before = await stored()
     const { count, bytes } = OPEN_SIGN_INS.address
@@ -162,7 +162,7 @@ describe('requests of strangers', async () => {
     }
     const first = await begin()
     while ((await ask('203.0.113.9')).status === 303) {
-      // More fit.
+      // The address may begin further sign-ins.
     }
     await first.submit({ action: 'name', name: 'ann' })
     expect(first.title()).toBe('One-time password')

@@ -183,7 +183,7 @@ describe('an OpenID provider', () => {
       await page.route('http://127.0.0.1:9/', (route) => route.fulfill({ contentType: 'text/html', body: markup }))
       await page.goto('http://127.0.0.1:9/')
       const back = page.waitForRequest((request) => request.url().startsWith(`${CALLBACK}?`))
-      back.catch(() => {}) // the browser is closed without a way back
+      back.catch(() => {}) // The browser may be closed before it goes back.
       await page.getByText('Go').click()
       return { page, back }
     }
@@ -229,7 +229,7 @@ describe('an OpenID provider', () => {
     expect(visitor.title()).toBe('Sign in')
   })
 
-  it('tells userinfo by GET and POST, with the token in the header or in the form', async () => {
+  it('gives userinfo by GET and POST, with the token in the header or in the form', async () => {
     const { access_token } = await tokensOf(await signedIn())
     const headers = { authorization: `Bearer ${access_token}` }
     const claims = {

@@ -370,7 +370,7 @@ describe('single sign-on keeps the rules of', () => {
         if (visitor.page.includes('<keystride-typing') || visitor.at.includes('/interaction/')) accepted++
       }
       expect(accepted).toBe(0)
-      // Nor for an application that takes people as the directory names them.
+      // An application that takes people as the directory names them gets an error.
       const party = await relyingParty(bridge.issuer)
       for (let n = 0; n < 12; n++) {
         const asking = new Visitor()
@@ -380,7 +380,7 @@ describe('single sign-on keeps the rules of', () => {
       const nameless = new Visitor()
       await nameless.open(entraRequest(bridge, await upstream.token({ preferred_username: '' })).href)
       expect(nameless.at).not.toContain('/interaction/')
-      // Nor can a form replace the person, sent before the page was shown.
+      // A form that is sent before the page is shown cannot replace the person.
       const begun = await fetch(entraRequest(bridge, await upstream.token({})), { redirect: 'manual' })
       const page = new URL(begun.headers.get('location') ?? '', bridge.issuer)
       const cookies = begun.headers.getSetCookie().map((line) => line.split(';')[0])
@@ -425,7 +425,7 @@ describe('single sign-on keeps the rules of', () => {
         expect(visitor.page).toContain('belongs to another account')
       }
       expect(bridge.lines.some(({ msg }) => String(msg).includes('may not sign in as ann'))).toBe(true)
-      // Nor does a session of the person serve the other account.
+      // A session of the person does not serve the other account.
       const { visitor, party } = await signedIn(keeping)
       for (const [claims, error] of [
         [{}, null],

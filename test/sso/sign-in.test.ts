@@ -82,7 +82,7 @@ describe('single sign-on', async () => {
   it('is in the language that the application, the address or the browser wishes', async () => {
     const { visitor } = await beginSignIn(bridge, 'ben', { ui_locales: 'xx fr-CA en' })
     expect(visitor.title()).toBe('Mot de passe à usage unique')
-    // Others add parameters and a slash to an address.
+    // Other programs add parameters and a slash to an address.
     const { at } = visitor
     for (const added of ['?language=de', '?language=de&language=fr&q=1%', '/?language=de']) {
       await visitor.open(at + added)
@@ -94,7 +94,7 @@ describe('single sign-on', async () => {
     const who = await enrolled(world, bridge, 'dora', 43)
     await changePolicy(world.service, { decision_threshold: 0.99, priority: 'usability', contextual_influence: 0.5 })
     let sign = await beginSignIn(bridge, 'dora')
-    // Ever faster, so ever less like the profile.
+    // Each typing is faster than the one before, so it is less like the profile.
     for (let n = 1; n < 24 && sign.visitor.code() !== 110; n++) {
       await unlock(world.service, 'dora')
       sign = await beginSignIn(bridge, 'dora')
@@ -132,7 +132,7 @@ describe('single sign-on', async () => {
     await first.close()
     const port = Number(new URL(first.issuer).port)
     const second = await another({ port })
-    // The same bridge on another port: what a load balancer has behind one address.
+    // The same bridge on another port, as behind a load balancer with one address.
     const third = await another({ settings: { issuer: first.issuer } })
     try {
       await visitor.submit({ action: 'password', password: passwordOf('emil') })

@@ -36,7 +36,7 @@ function slowSocket(n: number): Socket {
   return socket
 }
 
-// The connection of a client that read none of many answers was never closed, the others after a minute.
+// Regression: the connection of a client that read none of many answers was never closed, and others only after a minute.
 it('slow sockets fail no honest request, and the bridge closes them all', async () => {
   const slow = Array.from({ length: SOCKETS }, (_, n) => slowSocket(n))
   await until(() => slow.every(({ connecting }) => !connecting))

@@ -55,7 +55,7 @@ describe('strangers at single sign-on', async () => {
     return (await tokensOf(sign)).claims()?.sub
   }
 
-  // Five wrong typings of a stranger locked the person.
+  // Regression: five wrong typings of a stranger locked the person.
   it('have three wrong typings, lock nobody, and leave the person the browser of the last sign-in', async () => {
     const { who, browser } = await owner('ann', 91)
     const before = await failures('ann')
@@ -66,7 +66,7 @@ describe('strangers at single sign-on', async () => {
     for (let n = 0; n < 5; n++) expect(shown(await guess(bridge, 'ann'))).toEqual(CLOSED)
     expect((await failures('ann')) - before).toBe(STRANGER_LIMITS.biometric.perDay)
     expect(await signsIn('ann', who, browser)).toBe('ann')
-    // A success starts no new day.
+    // A success does not restore the tries of the day.
     expect(shown((await beginSignIn(bridge, 'ann')).visitor)).toEqual(CLOSED)
   })
 

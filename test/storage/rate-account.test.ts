@@ -10,7 +10,7 @@ function contract(accounts: () => RateAccounts): void {
     const first = await accounts().spend('o', key, 60_000)
     expect(first).toBeCloseTo(60_000, 3)
     const second = await accounts().spend('o', key, 60_000)
-    // Less by the time that has passed.
+    // The time that has passed is subtracted from the sum.
     expect(second).toBeGreaterThan(60_000)
     expect(second).toBeLessThanOrEqual(120_000)
     expect(await accounts().spend('o', randomUUID(), 0.25)).toBeCloseTo(0.25, 2)

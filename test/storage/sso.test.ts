@@ -65,7 +65,7 @@ describe('single sign-on in postgres', () => {
       expect(await accounts.release(organizationId, null)).toBe(1)
     })
 
-    it('of which ten take one reference at once, of one issuer or of ten, one gets it', async () => {
+    it('take one reference at once: one of ten gets it, of one issuer or of ten', async () => {
       for (const issuerOf of [() => 'https://up.example.org', (n: number) => `https://${n}.example.org`]) {
         const userRef = `user-${uuid()}`
         const bound = await Promise.all(
@@ -127,7 +127,7 @@ describe('single sign-on in postgres', () => {
       expect(await issue()).toBeNull()
     })
 
-    it('is tried wrongly ten times a day at most, also while one is live, and not sent then; a right one forgets them', async () => {
+    it('has at most ten wrong tries a day, also while one is live, and is not sent after them; a right one clears them', async () => {
       const tries: string[] = []
       for (let n = 0; n < 4; n++) {
         await issue()
@@ -146,7 +146,7 @@ describe('single sign-on in postgres', () => {
       expect(await issue()).toBeNull()
     })
 
-    it('is tried wrongly ten times in any 24 hours, not ten times before and ten times after a midnight of its own', async () => {
+    it('has at most ten wrong tries in any 24 hours, not ten before and ten after a midnight', async () => {
       for (let n = 0; n < 3; n++) {
         await issue()
         await times(3, attempted)
@@ -248,7 +248,7 @@ describe.skipIf(redisUrl === null)('single sign-on in redis', () => {
     () => organizationId,
   )
 
-  // The lists kept every artifact of the last 25 hours, and for ever while a person signed in each day.
+  // Regression: the lists kept every artifact of the last 25 hours, and for ever while a person signed in each day.
   it('lists no artifact of a person or a grant that has expired', async () => {
     const store = redisSsoArtifacts(redis)
     const org = uuid()

@@ -91,7 +91,7 @@ describe('an API key', () => {
     for (const n of [0, 1] as const)
       await said('/core/users/ann/typing-patterns', { method: 'POST', session, body: person(77).types(text(n), n) }, n)
     await said('/core/users/ann/security-code', { method: 'PUT', session, body: { securityCode: '749205' } })
-    // A key in a path, a query or a body where it does not belong.
+    // These calls have the key in a path, a query or a body, where it does not belong.
     for (const path of [`/core/nowhere/${apikey}`, `/core/users/ann?apikey=${apikey}`]) await said(path)
     await said('/core/users/ann/verify', { method: 'POST', session, body: { securityCode: apikey } })
     for (const { method, path } of dashboardRoutes)

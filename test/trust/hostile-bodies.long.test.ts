@@ -34,7 +34,7 @@ const SCALARS = [
 function hostileBodies(seed: number): () => Buffer {
   const random = seededRandom(seed)
   const below = (n: number) => Math.floor(random() * n)
-  const oneOf = <T>(all: readonly T[]): T => all[below(all.length)] as T // there is one
+  const oneOf = <T>(all: readonly T[]): T => all[below(all.length)] as T // Sound: the list is not empty.
   const object = (fields: number, depth: number) =>
     `{${Array.from({ length: fields }, () => `${JSON.stringify(oneOf(KEYS))}:${value(depth)}`).join(',')}}`
   function value(depth: number): string {

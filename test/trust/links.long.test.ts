@@ -82,7 +82,7 @@ describe('profile links', { timeout: 1_800_000 }, () => {
     for (let n = 0; n < ABANDONED; n++) {
       const key = await linkTo(service, 'reset', userRef)
       for (let step = 0; step < n % 5; step++) expect((await type(key, 25_000 + n)).status).toBe(200)
-      // Left alone, revoked, or replaced by the next link.
+      // The link is left alone, revoked, or replaced by the next one.
       if (n % 3 === 1) await service.callLinks('DELETE', `/api/links/${userRef}`)
       const { json } = await service.bootstrap(userRef)
       const isAsBefore = JSON.stringify(await held()) === JSON.stringify(before)

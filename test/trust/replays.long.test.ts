@@ -69,7 +69,7 @@ it('a stored pattern is rejected the second time, for every user and session', a
   await again(({ userRef, body }) =>
     service.call('POST', `/user-action/${userRef}`, { body: { action: 'LINK_PATTERN', pattern: body } }),
   )
-  // After a restart, and after a flush of Redis.
+  // The patterns are sent again after a restart, and after a flush of Redis.
   await service.close()
   service = await start()
   await again(inNewSession)

@@ -92,7 +92,7 @@ async function playPairs(port: number, { served }: Marked) {
     stranger.leave()
   }
   await Promise.all(Array.from({ length: AT_ONCE }, work))
-  // Without the proxy's knowledge.
+  // These were served without the proxy's knowledge.
   const hiddenServed = served.filter(({ mark, passedOn }) => mark.startsWith('hidden-') && !passedOn).length
   const passedOn = served.filter(({ mark }) => mark === 'attack').length
   return { outOfStep, hiddenServed, strangersFailed, behind, passedOn }

@@ -11,7 +11,7 @@ const TEXTS = LONG ? 1_000_000 : 100_000
 const PATHS = 5_000
 const random = seededRandom(20_261_121)
 const below = (n: number) => Math.floor(random() * n)
-const oneOf = <T>(all: readonly T[]): T => all[below(all.length)] as T // there is one
+const oneOf = <T>(all: readonly T[]): T => all[below(all.length)] as T // Sound: the list is not empty.
 const some = (pieces: readonly string[], most: number) => Array.from({ length: 1 + below(most) }, () => oneOf(pieces))
 
 const PLAIN = [...'aAbBkKsSiIzZ09-._@+ ']

@@ -59,7 +59,7 @@ async function spray(service: TestService): Promise<number[]> {
 
 it('one code tried on many users alerts the organization, and no member exceeds its own budget', async () => {
   const counts: number[] = []
-  // Five at once, because each waits for its own alert.
+  // Five run at once, because each waits for its own alert.
   for (let n = 0; n < ORGANIZATIONS; n += 5) {
     const services = Array.from({ length: Math.min(5, ORGANIZATIONS - n) }, () => sharedService())
     counts.push(...(await Promise.all((await Promise.all(services)).map(spray))).flat())

@@ -5,7 +5,7 @@ export interface Row {
   readonly id: RowId
   readonly what: string
   readonly figure: string
-  /** The part that no test shows or that misses its bar: the row then holds in part. Null if there is none. */
+  /** The part that no test shows or that misses its bar; the row then holds in part. Null if there is none. */
   readonly notShown: string | null
   readonly verdict: string
   /** Links to the test files. */

@@ -11,7 +11,7 @@ export interface Callable {
   readonly gives: string
 }
 
-/** Every function and procedure of the schema but those of triggers, which only the schema calls. */
+/** Every function and procedure of the schema except those of triggers, which only the schema calls. */
 export async function callables(client: pg.Client): Promise<readonly Callable[]> {
   const { rows } = await client.query<Callable>(`
     select p.proname as name, array(select format_type(t, null) from unnest(p.proargtypes) with ordinality u (t, i) order by i) as takes,
@@ -20,7 +20,7 @@ export async function callables(client: pg.Client): Promise<readonly Callable[]>
   return rows
 }
 
-/** Functions that a caller written for `before` finds no more in `after`, or with another result. */
+/** Functions that a caller written for `before` no longer finds in `after`, or finds with another result. */
 export const lost = (before: readonly Callable[], after: readonly Callable[]): readonly Callable[] =>
   before.filter((old) => !after.some((now) => accepts(now, old)))
 

@@ -21,7 +21,7 @@ if (why !== null) console.warn(`\n*** ${why} ***\n`)
 
 type Version = 'previous' | 'current'
 
-/** Judged attempts, and completed profiles, that every mixture of versions sees under load at least. */
+/** Least number of judged attempts, and of completed profiles, that every mixture of versions sees under load. */
 const VERIFIES = 10
 const PROFILES = 1
 const CODE = '749205'
@@ -219,7 +219,7 @@ describe.skipIf(why !== null)('an upgrade of two processes behind haproxy, one a
 async function page(address: string): Promise<Answer> {
   const askedAt = performance.now()
   const { status } = await fetch(address)
-  // A page says it to a person, in the language of the browser.
+  // A page has no JSON: it says this to a person, in the language of the browser.
   const json = status === 503 ? { message: 'the service is degraded' } : null
   return { what: 'page', status, askedAt, ms: performance.now() - askedAt, retryAfter: null, session: '', json }
 }

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { linkAddress } from '../harness/pages.js'
 import { sharedService, type TestService } from '../harness/service.js'
 
-/** Additions of mails, chats, trackers and hands to an address. */
+/** Texts that mail programs, chats, trackers and people add to an address. */
 const ADDED = ['?utm_source=a&utm_source=b', '?q=1%', '?q=%ff&&=&x', '?%zz=1', '/', '/?utm_source=a&utm_source=b&q=1%']
 
 describe('the address of a page', () => {

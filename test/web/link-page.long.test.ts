@@ -16,7 +16,7 @@ import {
 import type { TestService } from '../harness/service.js'
 
 const LANGUAGES = ['en', 'fr', 'de', 'es', 'it', 'pt', 'nl']
-/** No pattern is taken, for whichever reason. */
+/** The page takes no pattern now, for any reason. */
 const NOT_NOW = /^No more words can be taken right now. Please open this page again in \d+ minutes\.$/
 const PHONE = { viewport: { width: 360, height: 740 }, deviceScaleFactor: 2 }
 
@@ -207,7 +207,7 @@ describe.skipIf(!hasChromium)('the page of a profile link', () => {
     await enrollment(0)
   })
 
-  it('works with the keyboard alone, moves nothing where that is wished, and has no serious finding in either scheme', async () => {
+  it('works with the keyboard alone, has no animation if reduced motion is preferred, and has no serious finding in either scheme', async () => {
     const key = await keyOf('create', 'everybody')
     for (const [name, options] of [
       ['light', { reducedMotion: 'reduce' }],

@@ -56,7 +56,7 @@ describe.skipIf(!hasChromium)('the page to try the product', () => {
     await expect.poll(followed.count).toBe('Your turn: sign in')
     await picture(page, '21-try-sign-in')
 
-    /** Types; the page then shows the answer, whichever it is: the words are new in each run. */
+    /** Types, and waits for the answer, which differs from run to run because the words are new. */
     const attempt = async (hand: typeof own): Promise<void> => {
       await followed.words(hand)
       const answered = page.waitForResponse((response) => new URL(response.url()).pathname.endsWith('/verify'))

@@ -30,7 +30,7 @@ describe('the stop of background work', () => {
     return meter
   }
 
-  // The stop waited for the round, until its deadline ended the process with the counts in memory.
+  // Regression: the stop waited for the round, until its deadline ended the process with the counts in memory.
   it('counts the last requests although a round does not end, and ends', async () => {
     const hanging = every({ work: () => new Promise<boolean>(() => {}), everyMs: 1000, onError: () => {} })
     await stopJobs([hanging], noted(add), log)

@@ -40,7 +40,7 @@ afterAll(async () => {
   await service.close()
 })
 
-/** A digest of the rows of every table, those of all organizations. */
+/** A digest of every table's rows, of all organizations. */
 const digests = () =>
   database.asSystem(async (sql) => {
     const tables = await sql<{ name: string }[]>`

@@ -81,7 +81,7 @@ describe('parseJsonAroundBytes', () => {
         const wanted = orUndefined(JSON.parse, given)
         const found = orUndefined(together, given)
         if (wanted === undefined) expect(found).toBeUndefined()
-        // Other reasons for a refusal: doubled fields, prototype keys, depth.
+        // The other reasons for a refusal are doubled fields, prototype keys and depth.
         else if (found !== undefined) {
           expect(found).toEqual(wanted)
           same++

@@ -3,7 +3,7 @@ import { createRecorder } from '/recorder.js'
 const violations = []
 document.addEventListener('securitypolicyviolation', ({ violatedDirective }) => violations.push(violatedDirective))
 
-/** A client that knows nothing of pasting and the like: it sends every key event it sees. */
+/** A naive client: it sends every key event, also those of pasted text and shortcuts. */
 let events = []
 for (const type of ['keydown', 'keyup'])
   document.addEventListener(type, (event) => {

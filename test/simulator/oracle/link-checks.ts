@@ -5,7 +5,7 @@ import type { Hold, OracleNeeds } from './checks.js'
 /** Checks of profile links: one completion, and no refusal of a live link. */
 export function createLinkChecks({ tables, now, step, saw }: OracleNeeds, hold: Hold) {
   const links = new Map<string, { readonly madeAt: number; ended: LinkEnd | null; completions: number }>()
-  /** By account: step of its latest move, which ends its links. */
+  /** Step of each account's latest move, which ends its links. */
   const moves = new Map<string, number>()
   let nLinks = 0
 

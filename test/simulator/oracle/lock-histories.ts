@@ -11,7 +11,7 @@ const personOf = ({ organizationId, of, member }: MemberRow, memberRef = member.
 /** The attempts, locks and resets of each member, from which the locks follow. */
 export function createLockHistories(now: () => number) {
   /**
-   * By member: its own history and those of references that it took over. An attempt is open only if all of them allow
+   * By member, its own history and the histories of references that it took over. An attempt is open only if all of them allow
    * it.
    */
   const histories = new Map<string, Entry[][]>()

@@ -161,7 +161,7 @@ export function createOracle(needs: OracleNeeds) {
   }
 
   return {
-    onCommit: (event: Committed) => (onCommit[event.what] as (event: Committed) => void)(event), // by its name
+    onCommit: (event: Committed) => (onCommit[event.what] as (event: Committed) => void)(event), // Sound: the method has the name of the event.
     /** Checks that need no commit and no answer. */
     onStep: links.holdCount,
     /** Checks the whole state. */

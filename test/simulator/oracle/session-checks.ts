@@ -24,9 +24,9 @@ function attemptOf({ kind: call, who, token, code }: Request) {
 /** Checks of sessions: their user, their end, and the attempts that they count. */
 export function createSessionChecks({ sessions, now, step, saw }: OracleNeeds, hold: Hold) {
   const tokens = new Map<string, Minted>()
-  /** By session and kind: recorded attempts. */
+  /** Number of recorded attempts, by session and kind. */
   const scored = new Map<string, number>()
-  /** By session and kind: attempts that began, and those answered as free. */
+  /** Number of attempts that began, and of those answered as free, by session and kind. */
   const begun = new Map<string, number>()
   const free = new Map<string, number>()
 

@@ -17,10 +17,10 @@ export function durably(stores: MemoryStores, durable: () => void): MemoryStores
       return result
     }
   const wrapped = (store: object) => {
-    const methods = Object.entries(store as Methods) // a store is an object of methods
+    const methods = Object.entries(store as Methods) // Sound: a store is an object of methods.
     return Object.fromEntries(methods.map(([name, work]) => [name, READS.includes(name) ? work : then(work)]))
   }
-  // Sound: the same methods under the same names.
+  // Sound: the stores have the same methods under the same names.
   const made = Object.fromEntries(Object.entries(stores).map(([name, store]) => [name, wrapped(store)])) as MemoryStores
   const { sessions, invalidPatterns } = stores
   return { ...made, invalidPatterns, sessions: { ...sessions, end: then(sessions.end), endAll: then(sessions.endAll) } }

@@ -71,7 +71,7 @@ interface Commits {
   lock: OfMember
   'new code': OfMember
   stored: OfMember & { readonly reference: ReferenceRow }
-  /** `before` and `codeHash`: the member and the code that the attempt was judged on. */
+  /** `before` and `codeHash` are the member and the code that the attempt was judged on. */
   attempt: OfMember & {
     readonly before: Member
     readonly codeHash: string | null
@@ -102,14 +102,14 @@ export interface Tables {
   readonly members: Map<string, MemberRow>
   /** By organization and id. */
   readonly links: Map<string, LinkRow>
-  /** Marks by organization and exact mark; `bands`: the exact marks that have a band. */
+  /** Marks by organization and exact mark; `bands` has the exact marks of each band. */
   readonly marks: Map<string, MarkRow>
   readonly bands: Map<string, Set<string>>
   /** By organization and userRef, oldest first. */
   readonly authentications: Map<string, Authentication[]>
   /** Attempt counters of erased and renamed members, by organization, userRef and memberRef. */
   readonly tombstones: Map<string, Tombstone>
-  /** Set if sessions are rows of this database: ends those of a deleted user. Null otherwise. */
+  /** Ends the sessions of a deleted user if sessions are rows of this database; null otherwise. */
   endSessionsOf: ((organizationId: string, userRef: string) => void) | null
 }
 

@@ -233,7 +233,7 @@ describe.each([
     const { admin, connect } = await copy()
     const old = connect()
     const small = await person(old.database, await organization(old.database), 'ada')
-    // More than one row: with one row, every index is equally good for the planner.
+    // There is more than one row, because with one row every index is equally good for the planner.
     for (let n = 1; n < SMALL; n++) await person(old.database, small.organizationId, `user-${n}`)
     await keepPlans(old, small)
     if (analyzed === 'before') {

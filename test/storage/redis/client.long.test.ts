@@ -60,7 +60,7 @@ describe.skipIf(!possible)('the redis client', () => {
     serve()
     redis = await connectRedis({ url })
     server.kill('SIGSTOP')
-    // Without a time-out it would not end while the server hangs.
+    // Without a time-out the ping would not end while the server hangs.
     await expect(redis.ping()).rejects.toMatchObject({ kind: 'degraded' })
     server.kill('SIGCONT')
     await until(answers)

@@ -59,7 +59,7 @@ describe.skipIf(!clusterIsPossible())('sessions in a Redis Cluster of six nodes'
   it('are served while their slot moves: calls on a half moved user are refused, and no session is lost', async () => {
     const session = await minted()
     const { userRef, sha256 } = session
-    // It would end first, because it expires first in the index.
+    // The implicit session would end first, because it expires first in the index.
     const implicit = await store.mintImplicit(ORG, { ...session, sha256: sha256Hex(), lifetimeMs: 600_000 })
     const keys = [sessionKey(ORG, userRef, sha256), implicitKey(ORG, userRef, 'bo')]
     const others = [indexKey(ORG, userRef), sessionKey(ORG, userRef, implicit.sha256)]

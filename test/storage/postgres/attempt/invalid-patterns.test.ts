@@ -9,7 +9,7 @@ const MINUTE = 60_000
 const { database } = await sharedDatabase()
 const store = postgresInvalidPatterns(database)
 
-it('refused patterns block the member for a quarter of an hour from the first, never after more than twenty', async () => {
+it('twenty refused patterns in a quarter of an hour block the member until a quarter of an hour after the first one', async () => {
   const org = await organization(database)
   const { memberId } = await person(database, org)
   const closedForMs = async () => (await postgresAccounts(database).find(org, 'ada', null))?.member?.patternsClosedForMs
@@ -33,7 +33,7 @@ it('refused patterns block the member for a quarter of an hour from the first, n
   expect(await closedForMs()).toBeLessThanOrEqual(5 * MINUTE)
   await later(5 * MINUTE)
   expect(await closedForMs()).toBe(0)
-  // The second half of them is ten minutes younger.
+  // The second half of the earlier patterns is ten minutes younger than the first.
   expect(await count(30)).toBe(INVALID_PATTERNS_MAX / 2)
   expect(await closedForMs()).toBeGreaterThan(5 * MINUTE)
   expect(await closedForMs()).toBeLessThanOrEqual(10 * MINUTE)

@@ -112,7 +112,7 @@ describe('the embedded PostgreSQL', () => {
   it('is shared by two services on one folder, and ends with the first one', async () => {
     const first = await start()
     const second = await startEmbedded({ dataFolder })
-    // Stopped before the first: it would take the first one's stop for a crash, and restart the server.
+    // The second is stopped before the first, because it would take the stop of the first for a crash and restart the server.
     stopping.unshift(second)
     expect(second.url).not.toBe('')
     expect(new URL(second.url).port).toBe(new URL(first.url).port)

@@ -98,7 +98,7 @@ describe('attempts of open hours', () => {
   it('are counted in steps, each from the end of the last, and closed without a recount', async () => {
     const org = await organization(database)
     const who = await person(database, org)
-    // More attempts of one moment than a step takes: a moment is never split.
+    // One moment has more attempts than a step takes, and is never split.
     const times = [...Array(2500).fill(at(8, 10)), ...Array.from({ length: 4000 }, (_, i) => at(8, 10, 1) + i * 500)]
     await attempted(who, times)
     await countAll(at(8, 20))
@@ -172,7 +172,7 @@ describe('the deletion of an account', () => {
     await attempted(ada, days, { ...web, asn: 'AS64500' })
     await attempted(ada, days, own)
     await attempted(eve, days, web)
-    // Those of an open hour: one is counted, and one is not counted yet.
+    // The attempts of an open hour: one is counted, and one is not counted yet.
     await attempted(ada, [at(9, 1)], own)
     await countAll(at(9, 5))
     await until(async () => {

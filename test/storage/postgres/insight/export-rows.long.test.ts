@@ -33,14 +33,14 @@ it('reads all rows in batches', async () => {
   expect(sizes).toEqual([500, 500, 200])
 })
 
-// Regression: the search for stalled statements canceled it after 1.2 s.
+// Regression: the search for stalled statements canceled the wait after 1.2 s.
 it('waits for a lock as long as its statements may take', async () => {
   const holder = new pg.Client(url)
   await holder.connect()
   await holder.query('begin; lock table keystride.usage_event in access exclusive mode')
   const rows = rowsOf(300_000)
   const first = rows.next()
-  first.catch(() => {}) // it is awaited below
+  first.catch(() => {}) // The read is awaited below.
   const waiting = () =>
     database.call(
       (sql) => sql`
@@ -57,7 +57,7 @@ it('waits for a lock as long as its statements may take', async () => {
   await rows.return(undefined)
 })
 
-// It waited for ever: the driver has no limit of its own, and the server's limit needs a server.
+// Regression: the read waited for ever, because the driver has no limit of its own and the server's limit needs a server.
 it('rejects if the server vanishes without closing the connection', async () => {
   const rows = rowsOf(10_000)
   expect((await rows.next()).value).toHaveLength(500)

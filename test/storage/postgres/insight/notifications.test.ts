@@ -247,7 +247,7 @@ describe('notifications of other events', () => {
     expect(await told()).toHaveLength(3)
   })
 
-  it('report the begin of an overage, by a creation or by a lower quota', async () => {
+  it('report the beginning of an overage, by a creation or by a lower quota', async () => {
     const organizations = postgresOrganizations(database)
     const quotas = { mode: 'soft', accounts: 2, sharedAccounts: 0, membersPerSharedAccount: 0 } as const
     await organizations.setQuotas(org, quotas)

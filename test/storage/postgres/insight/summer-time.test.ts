@@ -126,7 +126,7 @@ it('no statement adds days or months to a time with a zone', () => {
   const adds = lines.filter((line) =>
     /interval '[^']*(day|week|mon|year)|make_interval\((days|weeks|months|years)/.test(line),
   )
-  // Those of partitions are times of UTC without a zone.
+  // The statements of partitions add to times of UTC without a zone.
   expect(adds.filter((line) => !/at time zone 'utc'/.test(line))).toEqual([])
   expect(adds).toHaveLength(3)
 })
