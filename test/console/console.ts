@@ -31,7 +31,6 @@ export interface ConsoleWorld {
   readonly browser: Browser
   /** A person at the console, signed in at a view. */
   open(path?: string, key?: string): Promise<Operator>
-  /** The answer of the dashboard API. */
   // biome-ignore lint/suspicious/noExplicitAny: the answers of any route
   ofApi(path: string): Promise<any>
   stop(): Promise<void>

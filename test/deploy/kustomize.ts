@@ -42,7 +42,7 @@ export function rendered(folder: string): Document[] {
   const [{ apiVersion: _, kind: _kind, resources, patches = [], images = [], ...unknown }] = parsed(
     read('kustomization.yaml'),
   )
-  if (Object.keys(unknown).length > 0) throw new Error(`${folder}: no ${Object.keys(unknown).join()} here`)
+  if (Object.keys(unknown).length > 0) throw new Error(`${folder}: ${Object.keys(unknown).join()} is not supported`)
   let documents: Document[] = resources.flatMap((name: string) =>
     name.endsWith('.yaml') ? parsed(read(name)) : rendered(join(folder, name)),
   )

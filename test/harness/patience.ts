@@ -19,7 +19,7 @@ export async function until(
   what: keyof typeof PATIENCE_MS = 'background',
 ): Promise<void> {
   for (const deadline = performance.now() + PATIENCE_MS[what]; !(await isSo()); ) {
-    if (performance.now() > deadline) throw new Error(`not so within ${PATIENCE_MS[what]} ms: ${isSo}`)
+    if (performance.now() > deadline) throw new Error(`state not reached within ${PATIENCE_MS[what]} ms: ${isSo}`)
     await delay(BETWEEN_TWO_LOOKS_MS)
   }
 }

@@ -17,7 +17,7 @@ export const DEVICE = {
 export async function succeed(service: TestService, who: Enrolled, times: number, more: object = { d: DEVICE }) {
   const ids: string[] = []
   for (let succeeded = 0, tried = 0; succeeded < times; tried++) {
-    if (tried > 6 * times + 6) throw new Error(`${who.userRef} does not get in`)
+    if (tried > 6 * times + 6) throw new Error(`${who.userRef} was not authenticated`)
     const { session } = await service.bootstrap(who.userRef)
     const body = { ...(who.fresh() as object), ...more }
     const { json } = await service.call('POST', `/users/${who.userRef}/verify`, { session, body })

@@ -80,7 +80,6 @@ exec unshare -p -f -C --mount-proc --kill-child=SIGKILL bash -ec '
 export interface Systemd {
   /** Runs a command as root in the namespaces of this systemd. */
   run(program: string, ...args: readonly string[]): { status: number | null; output: string }
-  /** A property of a unit. */
   property(unit: string, name: string): string
   /** The output of systemd and of all services so far. */
   log(): string

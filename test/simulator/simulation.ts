@@ -161,7 +161,6 @@ function serve({ random, scheduler, journal, world, violated, faults, atOnce, in
   return {
     /** Changes the mood. */
     turn: clients.turn,
-    /** Takes one step. */
     act(): void {
       if (scheduler.lateOne()) return
       const roll = random.next()

@@ -238,7 +238,6 @@ async function codeOf(page: Page): Promise<string | null> {
   return (await note.count()) === 0 ? null : note.textContent()
 }
 
-/** Enters a name where the page asks for it. */
 async function enters(page: Page, name: string): Promise<void> {
   await page.locator('#name').fill(name)
   await press(page, 'Continue')

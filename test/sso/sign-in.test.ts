@@ -185,7 +185,6 @@ describe('single sign-on', async () => {
         await visitor.submit({ action: 'password', password })
         expect(visitor.code()).toBe(103)
       }
-      // The three tries are used up.
       await visitor.submit({ action: 'password', password: right })
       expect(visitor.code()).toBe(103)
       await visitor.submit({ action: 'send', purpose: 'enroll' })

@@ -45,7 +45,7 @@ describe('strangers at single sign-on', async () => {
         pattern: JSON.stringify(person(seed++).types(visitor.words(), seed, { tempo: 2 })),
       })
     }
-    throw new Error('strangers have no end of tries')
+    throw new Error('strangers can try without a limit')
   }
   const shown = (visitor: Visitor) => [visitor.title(), visitor.code()]
   const CLOSED = ['One-time password', 109]

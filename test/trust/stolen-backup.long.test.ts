@@ -115,7 +115,7 @@ describe('a stolen backup', { timeout: 1_200_000 }, () => {
     const found = new Set<string>()
     for (const [where, content] of places) {
       for (const name of [...raw.foundIn(content), ...hex.foundIn(content)]) {
-        if (name !== 'a name') console.log(`${name} stands in ${where}`)
+        if (name !== 'a name') console.log(`${name} is in ${where}`)
         found.add(name)
       }
     }

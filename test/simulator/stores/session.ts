@@ -8,7 +8,6 @@ interface SessionRow extends Session {
 }
 
 export interface MemorySessions extends Immediate<SessionStore> {
-  /** Deletes all sessions. */
   flush(): void
   /**
    * The database dies and may lose the latest commits that were not flushed to the disk. `lost` returns how many of `n`
