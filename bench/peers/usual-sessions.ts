@@ -20,7 +20,14 @@ export function usualSessions(redis: Redis): UsualSessions {
     return nth
   }
   async function find(key: string, userRef: string) {
-    const [memberRef, typed, coded, failed, text] = await redis.hmget(key, 'member', 'typed', 'coded', 'failed', 'words')
+    const [memberRef, typed, coded, failed, text] = await redis.hmget(
+      key,
+      'member',
+      'typed',
+      'coded',
+      'failed',
+      'words',
+    )
     if (memberRef === null || memberRef === undefined) return null
     const used = { biometric: Number(typed), security_code: Number(coded), typingFailed: failed === '1' }
     // Sound: `keepWords` writes it.

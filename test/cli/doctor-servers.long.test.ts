@@ -220,7 +220,9 @@ describe.skipIf(noPooler !== null)('a pooler', () => {
       expect(findings.map(({ level, found }) => `${level}: ${found}`)).toContainEqual(
         expect.stringMatching(/^ok: A pooler is between .* do not stay prepared/),
       )
-      const prepared = (await diagnosed({ ...env, DATABASE_URL: `${env.DATABASE_URL}?prepare=true`, DATABASE_POOL: '100' })).bad('database')
+      const prepared = (
+        await diagnosed({ ...env, DATABASE_URL: `${env.DATABASE_URL}?prepare=true`, DATABASE_POOL: '100' })
+      ).bad('database')
       // The pooler decides how many connections the server has.
       expect(prepared.join('\n')).not.toContain('DATABASE_POOL')
       expect(prepared.join('\n')).toMatch(/^note: A pooler is between .* prepare=true in DATABASE_URL/m)
