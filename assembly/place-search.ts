@@ -1,7 +1,7 @@
 /**
- * The search by place: rests of a capture that were put under other keys correlate with the rests of the capture, press by press.
+ * The search by place: residuals of a capture that were put under other keys correlate with those of the capture, press by press.
  * The pattern is placed over a known pattern at each offset where both have enough presses and few of the same keys, and the
- * products of their rests are summed.
+ * products of their residuals are summed.
  */
 import { CLIP_SCALED, clipped, knownAt, sketchOf } from './known-patterns'
 import { COMPARED_MAX, KEYS, KNOWN_KEYS, KNOWN_PLACES, LEFT, PLACES_OF_PROBE, PROBE_KEYS } from './layout'

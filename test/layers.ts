@@ -141,6 +141,7 @@ export const DIVIDED = [
   'src/flows',
   'src/http',
   'src/jobs',
+  'src/sso',
   'src/storage',
   'src/web',
 ]

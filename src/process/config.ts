@@ -55,7 +55,7 @@ const hosts = z.string().transform((text, context): HostList => {
 /** The kernel compares with 16 references, adaptive ones included. */
 const FULL_REF_PATTERNS_MAX = 16 - ADAPTIVE_MAX
 
-/** The environment variables of a process; the README's configuration table is generated from them. */
+/** The environment variables of a process. A test compares them with the tables of README and docs/operations.md. */
 const Environment = z.object({
   PORT: port.default(8080).describe('Port of the APIs.'),
   HOST: z.string().min(1).default('127.0.0.1').describe('Address that the service listens on.'),

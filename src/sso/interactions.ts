@@ -201,21 +201,7 @@ const languageFor = ({ request, url }: Exchange, { params }: Details): Language 
   )
 
 const progressOf = async ({ artifacts }: Needs, { uid, params }: Details): Promise<Progress> =>
-  withAllFields(await artifacts.find<Progress>('SignIn', uid)) ?? begun(hintedName(params), hintOf(params)?.sub ?? null)
-
-/** Adds `subject`, `mailProof`, `owner` and `codeLength` to a sign-in that began with the previous version. */
-function withAllFields(kept: Progress | null): Progress | null {
-  if (kept === null) return null
-  const step = kept.step.kind === 'type' ? { ...kept.step, codeLength: kept.step.codeLength ?? null } : kept.step
-  const subject = kept.subject ?? null
-  return {
-    ...kept,
-    subject,
-    owner: kept.owner ?? false,
-    mailProof: kept.mailProof ?? (subject === null ? 'person' : 'nothing'),
-    step,
-  }
-}
+  (await artifacts.find<Progress>('SignIn', uid)) ?? begun(hintedName(params), hintOf(params)?.sub ?? null)
 
 async function keep({ artifacts, onSituation }: Needs, { uid, params }: Details, progress: Progress): Promise<void> {
   const situation = situationOf(progress.step)

@@ -45,7 +45,7 @@ export interface AttemptRecord extends Authentication {
   readonly generation: number
   /** The member's version when it was read. A later change is a conflict. If absent, only the two versions above are compared. */
   readonly rowVersion?: number
-  /** Null neither reads nor writes the replay index. */
+  /** If null, the replay index is neither read nor written. */
   readonly replayMark: ReplayMark | null
 }
 

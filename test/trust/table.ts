@@ -143,8 +143,8 @@ export function page(before: string, table: readonly Result[], run: Run): string
   const having = (verdict: string) => rows.filter((row) => row.verdict === verdict).length
   return `# Attacks and faults
 
-Tests attack the service (T) and break its parts (F). ${having('holds')} of ${rows.length} rows hold, ${having('holds in part')} hold in part, ${having('FAILS')} miss their bar, and no test
-shows ${having('not shown')}. A row holds in part if a part of it is not shown or misses its bar; the row says which part.
+Tests attack the service (T) and break its parts (F). ${having('holds')} of ${rows.length} rows hold, ${having('holds in part')} hold in part, ${having('FAILS')} miss their bar,
+${having('not shown')} have no test. A row holds in part if a part of it is not shown or misses its bar; the row says which part.
 
 The counts are those of the last run: of the long form (\`npm run test:trust -- --long\`), which counts up to a million cases, where the date has an
 asterisk, else of the short form, which \`npm run test:long\` includes. The bar is none, or all, unless the row names another. Equal counts of several
