@@ -42,7 +42,7 @@ async function freezeWithLock(): Promise<void> {
     await delay(RUNNING_MS)
     const locks = await two.query(
       `select from pg_locks where locktype = 'advisory' and granted
-        and classid::bigint << 32 | objid::bigint = keystride.headcount_line($1)`,
+        and classid::bigint << 32 | objid::bigint = keystride.headcount_lock($1)`,
       [two.organizationId],
     )
     if (locks.length === 0) two.services[0].process.kill('SIGCONT')

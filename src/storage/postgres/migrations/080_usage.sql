@@ -1,7 +1,7 @@
 -- Headcounts with their ledger, and requests to the APIs.
 
 -- Triggers keep the headcount. It does not include the changes in headcount_change yet. A quota is exact under the advisory
--- lock headcount_line. Transactions lock accounts first, then members, then the headcount.
+-- lock headcount_lock. Transactions lock accounts first, then members, then the headcount.
 create table keystride.headcount (
   organization_id uuid primary key references keystride.organization,
   n_accounts int not null default 0,

@@ -13,11 +13,11 @@ interface AccountToCreate {
 }
 
 /** Outcome of a creation; `line` if it must wait for the lock of the headcount. */
-type CreateOutcome = (AccountWithMember & { readonly created: boolean }) | Refusal | 'line'
+type CreateOutcome = (AccountWithMember & { readonly created: boolean }) | Refusal | 'locked'
 
 interface OutcomeRow {
   nth: number
-  outcome: 'created' | 'found' | 'accounts-quota' | 'shared-accounts-quota' | 'line' | null
+  outcome: 'created' | 'found' | 'accounts-quota' | 'shared-accounts-quota' | 'locked' | null
   licensed: number | null
 }
 
@@ -32,27 +32,28 @@ const WORTH_ANOTHER = 16
  */
 export function createTogether(database: Database): AccountStore['create'] {
   const create = sharedCreation(database, false)
-  const lines = new Map<string, { n: number; create: (asked: AccountToCreate) => Promise<CreateOutcome> }>()
+  const queues = new Map<string, { n: number; create: (asked: AccountToCreate) => Promise<CreateOutcome> }>()
   const oneMore = analyzeAsItGrows(database)
 
-  async function createInLine(asked: AccountToCreate): Promise<CreateOutcome> {
+  async function createInTurn(asked: AccountToCreate): Promise<CreateOutcome> {
     const { organizationId } = asked
-    const line = lines.get(organizationId) ?? { n: 0, create: sharedCreation(database, true) }
-    lines.set(organizationId, line)
-    line.n += 1
+    const queue = queues.get(organizationId) ?? { n: 0, create: sharedCreation(database, true) }
+    queues.set(organizationId, queue)
+    queue.n += 1
     try {
-      return await line.create(asked)
+      return await queue.create(asked)
     } finally {
-      line.n -= 1
-      if (line.n === 0) lines.delete(organizationId)
+      queue.n -= 1
+      if (queue.n === 0) queues.delete(organizationId)
     }
   }
 
   return async (organizationId, account) => {
     const asked = { organizationId, account }
     let answer = await create(asked)
-    if (answer === 'line') answer = await createInLine(asked)
-    if (answer === 'line') throw new Error('a creation that may wait was asked to wait')
+    if (answer === 'locked') answer = await createInTurn(asked)
+    if (answer === 'locked')
+      throw new Error('a creation that waits for the lock of the headcount was asked to wait again')
     if (answer instanceof Refusal) throw answer
     if (answer.created) oneMore()
     return answer
@@ -100,7 +101,7 @@ const write = (database: Database, batch: readonly AccountToCreate[], waits: boo
 
 function toOutcome(row: PersonRow & OutcomeRow): CreateOutcome {
   const { outcome, licensed } = row
-  if (outcome === 'line') return 'line'
+  if (outcome === 'locked') return 'locked'
   if (outcome === 'accounts-quota') return accountsQuota(licensed ?? 0)
   if (outcome === 'shared-accounts-quota') return sharedAccountsQuota(licensed ?? 0)
   const person = outcome === null ? null : toPerson(row)

@@ -132,7 +132,7 @@ describe('creations of one organization', () => {
   /** Runs `work` while another transaction locks the organization’s headcount. */
   const behindTheLine = <T>(work: () => Promise<T>): Promise<T> =>
     database.scoped(org, async (sql) => {
-      await sql`select keystride.enter_headcount_line(${org}, true)`
+      await sql`select keystride.take_headcount_lock(${org}, true)`
       return await work()
     })
 

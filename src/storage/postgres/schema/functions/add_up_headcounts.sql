@@ -12,7 +12,7 @@ begin
     select h.organization_id from keystride.headcount h
     where exists (select from keystride.headcount_change c where c.organization_id = h.organization_id)
   loop
-    n_added := n_added + keystride.enter_headcount_line(org.organization_id, false)::int;
+    n_added := n_added + keystride.take_headcount_lock(org.organization_id, false)::int;
     exit when n_added = 100;
   end loop;
   return n_added = 100;

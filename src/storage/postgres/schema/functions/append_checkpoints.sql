@@ -16,7 +16,7 @@ begin
       and e.kind = 'checkpoint' and e.at >= date_trunc('day', today, 'UTC'))
     order by h.organization_id
   loop
-    continue when not pg_try_advisory_xact_lock(keystride.headcount_line(org.organization_id));
+    continue when not pg_try_advisory_xact_lock(keystride.headcount_lock(org.organization_id));
     continue when exists (select 1 from keystride.usage_event e where e.organization_id = org.organization_id
       and e.kind = 'checkpoint' and e.at >= date_trunc('day', today, 'UTC'));
     perform keystride.append_usage_event(org.organization_id, 'checkpoint');

@@ -9,7 +9,7 @@ declare
   headcount keystride.headcount;
   event keystride.usage_event;
 begin
-  perform keystride.enter_headcount_line(organization, true);
+  perform keystride.take_headcount_lock(organization, true);
   select * into headcount from keystride.headcount h where h.organization_id = organization for update;
   event.organization_id := organization;
   event.n := headcount.last_event + 1;

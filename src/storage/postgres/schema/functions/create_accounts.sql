@@ -1,7 +1,7 @@
 set local role keystride_app;
 
 -- Creates accounts with their first members in one batch. Element i of each array is one account, and no reference is twice in
--- a batch. The outcome is `created`, `found` (the reference is taken), the exceeded quota with its limit, or `line`: a strict
+-- a batch. The outcome is `created`, `found` (the reference is taken), the exceeded quota with its limit, or `locked`: a strict
 -- quota needs the headcount lock, another transaction holds it, and `waits` is false. Organizations and references are
 -- processed in one order, so that two calls cannot deadlock. An account that is being deleted counts as found, and no call
 -- waits for it, because its deletion may wait for the lock. Lookups go by key, and `offset 0` is an optimization fence: a plan
@@ -40,13 +40,13 @@ begin
       select * into headcount from keystride.headcount_now(org);
       -- An exhausted quota is detected without the lock.
       if (o.quota_accounts = 0 or headcount.n_accounts < o.quota_accounts) then
-        if keystride.enter_headcount_line(org, waits) then
+        if keystride.take_headcount_lock(org, waits) then
           select * into headcount from keystride.headcount_now(org);
           to_create := array(select i from unnest(to_create) with ordinality u (i, place)
             where not exists (select from keystride.account a where a.organization_id = org and a.user_ref = user_refs[i] offset 0)
             order by place);
         else
-          foreach nth in array to_create loop outcomes[nth] := 'line'; end loop;
+          foreach nth in array to_create loop outcomes[nth] := 'locked'; end loop;
           to_create := '{}';
         end if;
       end if;

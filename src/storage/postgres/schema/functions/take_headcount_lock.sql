@@ -3,7 +3,7 @@ set local role keystride_system;
 -- Takes the headcount lock of the organization until the transaction ends, and adds up the changes committed by then. Without
 -- `waits`, returns false if the lock is held. With it, gives up after 1 s, because a process that is frozen with the lock
 -- blocks all others.
-create or replace function keystride.enter_headcount_line(organization uuid, waits boolean) returns boolean
+create or replace function keystride.take_headcount_lock(organization uuid, waits boolean) returns boolean
 language plpgsql security definer set search_path = pg_catalog, pg_temp
   set lock_timeout = '1s'
 as $$
@@ -11,8 +11,8 @@ declare
   added keystride.headcount_change;
 begin
   if waits then
-    perform pg_advisory_xact_lock(keystride.headcount_line(organization));
-  elsif not pg_try_advisory_xact_lock(keystride.headcount_line(organization)) then
+    perform pg_advisory_xact_lock(keystride.headcount_lock(organization));
+  elsif not pg_try_advisory_xact_lock(keystride.headcount_lock(organization)) then
     return false;
   end if;
   with gone as (delete from keystride.headcount_change c where c.organization_id = organization returning *)
@@ -28,5 +28,5 @@ begin
   return true;
 end
 $$;
-revoke execute on function keystride.enter_headcount_line from public;
-grant execute on function keystride.enter_headcount_line to keystride_app;
+revoke execute on function keystride.take_headcount_lock from public;
+grant execute on function keystride.take_headcount_lock to keystride_app;
