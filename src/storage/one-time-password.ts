@@ -10,7 +10,7 @@ interface PasswordLimits {
 
 /** A try, counted before the comparison. */
 type PasswordTry =
-  | { readonly outcome: 'open'; readonly hash: Uint8Array; readonly triesLeft: number }
+  | { readonly outcome: 'open'; readonly hash: Uint8Array }
   | { readonly outcome: 'expired' | 'none' }
   /** No wrong try of the day is left. */
   | { readonly outcome: 'wait'; readonly waitMs: number }

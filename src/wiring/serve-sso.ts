@@ -115,7 +115,6 @@ export async function startSso(needs: Needs): Promise<SsoServer> {
     async close() {
       await server.close()
       await renewing.stop()
-      await directory.close()
     },
   }
 }
@@ -197,7 +196,7 @@ async function openDirectory(
 ): Promise<PeopleDirectory> {
   if (directory.kind === 'file') return fileDirectory(directory.path, (line) => log.error(line))
   if (directory.kind === 'ldap') return (await import('../sso/directory/ldap.js')).ldapDirectory(directory, warn)
-  return { find: async () => null, close: async () => {} }
+  return { find: async () => null }
 }
 
 function openPasswords(

@@ -21,5 +21,4 @@ export interface DirectoryPerson {
 export interface PeopleDirectory {
   /** Finds a person; null if the directory does not have exactly one of the name. Throws if it cannot be reached. */
   find(name: string): Promise<DirectoryPerson | null>
-  close(): Promise<void>
 }

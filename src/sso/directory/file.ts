@@ -45,7 +45,6 @@ export async function fileDirectory(path: string, log: (line: string) => void): 
         })
       return read.people.get(keyOf(name)) ?? null
     },
-    async close() {},
   }
 }
 

@@ -80,7 +80,6 @@ export function ldapDirectory(settings: LdapSettings, warn: (line: string) => vo
         await client.unbind().catch(() => {})
       }
     },
-    async close() {},
   }
 }
 

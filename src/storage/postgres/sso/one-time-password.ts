@@ -25,14 +25,13 @@ export const postgresOneTimePasswords = (database: Database): OneTimePasswordSto
   // Each try sets `wrong_since`. With a fixed day, ten tries at its end and ten at the start of the next could be a minute apart.
   try: (organizationId, userRef, { wrongPerDay }) =>
     database.keyed(organizationId, async (sql) => {
-      const [open] = await sql<{ hash: Uint8Array; tries_left: number }[]>`
+      const [open] = await sql<{ hash: Uint8Array }[]>`
         update keystride.one_time_password p
         set tries_left = tries_left - 1, wrong = ${wrongToday(sql)} + 1, wrong_since = clock_timestamp()
         where organization_id = ${organizationId} and user_ref = ${userRef} and hash is not null and tries_left > 0
           and expires_at > clock_timestamp() and ${wrongToday(sql)} < ${wrongPerDay}
-        returning hash, tries_left`
-      if (open !== undefined)
-        return { outcome: 'open' as const, hash: new Uint8Array(open.hash), triesLeft: open.tries_left }
+        returning hash`
+      if (open !== undefined) return { outcome: 'open' as const, hash: new Uint8Array(open.hash) }
       const [row] = await sql<{ expired: boolean; wait_ms: number | null }[]>`
         select hash is not null and expires_at <= clock_timestamp() as expired,
           case when ${wrongToday(sql)} >= ${wrongPerDay} then ${untilForgotten(sql)} end as wait_ms

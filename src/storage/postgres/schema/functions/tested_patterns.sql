@@ -6,7 +6,7 @@ set local role keystride_app;
 -- knowns[i], which are separated by commas. Each lookup sets its organization, as in find_people.
 create or replace function keystride.tested_patterns(
   organizations uuid[], of_users text[], of_members uuid[], since_ms bigint[], limits int[], knowns text[],
-  failed_limits int[] default null
+  failed_limits int[]
 )
 returns table (nth int, pattern_id uuid, tested_at timestamptz, succeeded boolean, sample bytea, refused_generation int)
 language plpgsql security definer set search_path = pg_catalog, pg_temp
@@ -31,11 +31,11 @@ begin
         where a.organization_id = organizations[i] and a.user_ref = of_users[i] and a.id >= since
           and a.member_id = of_members[i] and a.pattern_id is not null and a.sealed is not null
           and not a.authenticated and a.pattern_id <> all (known)
-        order by a.id desc limit coalesce(failed_limits[i], limits[i]))
+        order by a.id desc limit failed_limits[i])
       union all
       (select i, r.id, r.seen_at, false, r.sealed, r.generation from keystride.refused_pattern r
         where r.organization_id = organizations[i] and r.member_id = of_members[i] and r.id >= since and r.id <> all (known)
-        order by r.id desc limit coalesce(failed_limits[i], limits[i]));
+        order by r.id desc limit failed_limits[i]);
   end loop;
 end
 $$;
