@@ -73,6 +73,9 @@ export const sessionOfAnother = () =>
 export const linkUnknown = () =>
   new Refusal('link-unknown', 'there is no such link: it was used, revoked, replaced by a newer one, or has expired')
 
+export const tooManyCodes = (retryAfterS: number) =>
+  new Refusal('rate-limited', 'too many security codes at once: try again shortly', retryAfterS)
+
 export const profileLocked = () =>
   new Refusal('profile-locked', 'an administrator has locked this person: no pattern is enrolled until the unlock')
 

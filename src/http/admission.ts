@@ -1,4 +1,4 @@
-import { Refusal } from '../domain/refusal.js'
+import { Refusal, tooManyCodes } from '../domain/refusal.js'
 import { createLanes, type LaneState, WAITING_MAX } from './lanes.js'
 import type { Lane } from './route.js'
 import {
@@ -342,6 +342,6 @@ function overloaded(state: State, lane: Lane, expectedMs: number): Refusal {
   state.onRefused(lane)
   const seconds = Math.min(RETRY_MAX_S, Math.max(1, Math.ceil(expectedMs / 1000)))
   return lane === 'code'
-    ? new Refusal('rate-limited', 'too many security codes at once: try again shortly', seconds)
+    ? tooManyCodes(seconds)
     : new Refusal('overloaded', 'the service is overloaded: try again shortly', seconds)
 }

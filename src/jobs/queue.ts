@@ -1,3 +1,4 @@
+import { atMost } from '../base/at-most.js'
 import {
   type JobIds,
   type JobQueueStore,
@@ -101,7 +102,7 @@ export function createJobQueue({ jobQueue, onFailed, onLost }: JobQueueNeeds): J
       store.stop()
       wakeAll()
       runs.abort()
-      await atMost(STOP_WITHIN_MS, Promise.all(loops))
+      await atMost<unknown>(STOP_WITHIN_MS, Promise.all(loops), () => {})
       await runs.giveBack()
     },
   }
@@ -218,16 +219,6 @@ function createSleepers() {
   }
 
   return { sleep, wake, wakeAll }
-}
-
-/** Waits for the work, `ms` at most. */
-async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
-  let late: NodeJS.Timeout | undefined
-  const timeout = new Promise<void>((resolve) => {
-    late = setTimeout(resolve, ms)
-  })
-  await Promise.race([work, timeout])
-  clearTimeout(late)
 }
 
 /** The class of an error. Its message is left out: it may name a person. */

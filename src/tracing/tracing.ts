@@ -19,6 +19,7 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace'
+import { atMost } from '../base/at-most.js'
 import { Refusal } from '../domain/refusal.js'
 import type { Answered, BegunRequest } from '../http/server-types.js'
 
@@ -112,7 +113,7 @@ export function startTracing(options: TracingOptions): Tracing {
           typeof value === 'function' ? step(`${name}.${key}`, value.bind(part)) : value,
         ]),
       ) as typeof part,
-    stop: () => within(STOP_WITHIN_MS, provider.shutdown().catch(options.onError)),
+    stop: () => atMost(STOP_WITHIN_MS, provider.shutdown().catch(options.onError), () => {}),
   }
 }
 
@@ -152,14 +153,4 @@ function endFailed(span: Span, error: unknown): void {
   else span.setAttribute('error.type', error instanceof Error ? error.name : 'unknown')
   span.setStatus({ code: SpanStatusCode.ERROR })
   span.end()
-}
-
-/** Waits for the work, `ms` at most. */
-async function within(ms: number, work: Promise<void>): Promise<void> {
-  let late: NodeJS.Timeout | undefined
-  const timeout = new Promise<void>((resolve) => {
-    late = setTimeout(resolve, ms)
-  })
-  await Promise.race([work, timeout])
-  clearTimeout(late)
 }

@@ -1,3 +1,4 @@
+import { atMost } from '../../base/at-most.js'
 import { reasonOf } from '../../base/error-reason.js'
 
 /** A dependency whose loss degrades the service. */
@@ -108,16 +109,11 @@ export function watchHealth(
 
 /** Whether the ping succeeded in time. */
 export async function answersWithin(ping: Promise<void>, limitMs: number): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<boolean>((settle) => {
-    // Replies that arrived while this process stalled are read first.
-    timer = setTimeout(() => setImmediate(() => settle(false)), limitMs)
-  })
+  // Replies that arrived while this process stalled are read first.
+  const late = () => new Promise<boolean>((resolve) => setImmediate(() => resolve(false)))
   const done = ping.then(
     () => true,
     () => false,
   )
-  const well = await Promise.race([done, late])
-  clearTimeout(timer)
-  return well
+  return atMost(limitMs, done, late)
 }

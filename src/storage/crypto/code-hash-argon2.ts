@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { Piscina } from 'piscina'
-import { Refusal } from '../../domain/refusal.js'
+import { tooManyCodes } from '../../domain/refusal.js'
 import type { CodeHash, CodeOwner } from '../code-hash.js'
 import type { HashTask } from './code-hash-task.js'
 
@@ -111,9 +111,7 @@ export function limited(
   let running = 0
   return async (task) => {
     if (running >= atOnce) {
-      if (queue.length >= waiting) {
-        throw new Refusal('rate-limited', 'too many security codes at once: try again shortly', RETRY_AFTER_S)
-      }
+      if (queue.length >= waiting) throw tooManyCodes(RETRY_AFTER_S)
       // A task that ends hands over its slot, so `running` is unchanged.
       await new Promise<void>((resolve) => queue.push(resolve))
     } else running += 1

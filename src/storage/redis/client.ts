@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createClient, ErrorReply } from '@redis/client'
+import { atMost } from '../../base/at-most.js'
 import { startBeats } from '../../base/beats.js'
 import { ExpectedFault } from '../../base/expected-fault.js'
 import { logAtIntervals } from '../../base/log-at-intervals.js'
@@ -191,14 +192,7 @@ function startLimit(patience: number) {
 }
 
 /** Rejects if the work takes longer than `patienceMs`. */
-export async function within<T>(patienceMs: number, work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${patienceMs} ms`)), patienceMs)
+export const within = <T>(patienceMs: number, work: Promise<T>): Promise<T> =>
+  atMost(patienceMs, work, () => {
+    throw new Error(`no answer within ${patienceMs} ms`)
   })
-  try {
-    return await Promise.race([work, late])
-  } finally {
-    clearTimeout(timer)
-  }
-}

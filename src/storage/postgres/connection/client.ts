@@ -209,6 +209,9 @@ export async function ask<Row extends object>(sql: Sql, text: string, parameters
 
 type Parameter = string | number
 
+/** The UUID of 128 zeros, which no row has as its id. */
+export const NIL = '00000000-0000-0000-0000-000000000000'
+
 /** A PostgreSQL array of bigint as text, because the client does not know array types (`fetch_types` in sql.ts). */
 export const bigintArray = (values: readonly bigint[]): string => `{${values.join(',')}}`
 

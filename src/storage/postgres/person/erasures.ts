@@ -1,5 +1,5 @@
 import type { Erasure, ErasureOutcome, ErasureStore } from '../../erasures.js'
-import type { Database, Transaction } from '../connection/client.js'
+import { type Database, NIL, type Transaction } from '../connection/client.js'
 import { degraded } from '../connection/errors.js'
 import { eraseMember, eraseUser } from './erasure.js'
 
@@ -13,7 +13,6 @@ interface ErasureRow {
 
 /** Time-out of the erasures, for which no sign-in waits. */
 const PATIENT = { statementMs: 60_000 }
-const NIL = '00000000-0000-0000-0000-000000000000'
 
 /** Erasures in PostgreSQL, which the transactions that erase write. */
 export function postgresErasures(database: Database): ErasureStore {

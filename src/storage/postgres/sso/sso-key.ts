@@ -1,7 +1,5 @@
 import type { SsoKeyStore } from '../../sso-key.js'
-import type { Database } from '../connection/client.js'
-
-const NIL = '00000000-0000-0000-0000-000000000000'
+import { type Database, NIL } from '../connection/client.js'
 
 /** Keys that sign tokens, in PostgreSQL. */
 export const postgresSsoKeys = (database: Database): SsoKeyStore => ({
