@@ -33,71 +33,86 @@ export const PING_LIMIT_MS = 400
 /**
  * Pings every store periodically and keeps the outcome. Pings are frequent while callers ask for the outcome or a store
  * does not answer. `onChange` is called with every change, and with the last errors of the lost stores, empty if none. After
- * each ping `wrong` returns another reason, or null.
+ * each ping without a lost store, `otherReason` returns another reason, or null.
  */
 export function watchHealth(
   checks: readonly Check[],
   onChange: (degraded: string | null, reason: string) => void,
-  wrong: () => string | null = () => null,
+  otherReason: () => string | null = () => null,
 ): Health {
   /** The last error of each lost store. */
   const lost = new Map<string, string>()
   const listeners: (typeof onChange)[] = [onChange]
-  let shown: string | null = null
+  let degraded: string | null = null
+  const update = () => {
+    const why = lost.size === 0 ? otherReason() : `${[...lost.keys()].sort().join(' and ')} out of reach`
+    const now = why === null ? null : `degraded: ${why}`
+    if (now === degraded) return
+    degraded = now
+    for (const listener of listeners) listener(now, [...lost.values()].join('; '))
+  }
+  const pings = startPings(checks, (name, failures, error) => {
+    if (error === null) lost.delete(name)
+    else if (failures >= LOST_AFTER) lost.set(name, error)
+    update()
+  })
+  return {
+    degraded() {
+      pings.hasten()
+      return degraded
+    },
+    listen(listener) {
+      listeners.push(listener)
+    },
+    stop: pings.stop,
+  }
+}
+
+interface Pings {
+  /** Keeps the short interval for `RESTS_AFTER_MS`, and ends longer ones. */
+  hasten(): void
+  stop(): void
+}
+
+/** Calls `onPing` after each ping, with the number of failures in a row and the last error; null if it succeeded. */
+function startPings(
+  checks: readonly Check[],
+  onPing: (name: string, failures: number, error: string | null) => void,
+): Pings {
   let stopped = false
-  let askedAt = performance.now()
+  let hastenedAt = performance.now()
   /** Scheduled pings by timer. */
   const due = new Map<NodeJS.Timeout, () => void>()
   let resting = 0
 
-  const show = () => {
-    const why = lost.size === 0 ? wrong() : `${[...lost.keys()].sort().join(' and ')} out of reach`
-    const now = why === null ? null : `degraded: ${why}`
-    if (now === shown) return
-    shown = now
-    for (const listener of listeners) listener(now, [...lost.values()].join('; '))
-  }
-  const watch = async (check: Check, failedBefore: number) => {
-    const limitMs = check.limitMs ?? PING_LIMIT_MS
-    let reason = `no answer within ${limitMs} ms`
-    const ping = check.ping()
-    ping.catch((error: unknown) => {
-      reason = reasonOf(error)
-    })
-    const failed = (await answersWithin(ping, limitMs)) ? 0 : failedBefore + 1
+  async function ping(check: Check, failuresBefore: number): Promise<void> {
+    const error = await errorOf(check)
     if (stopped) return
-    if (failed === 0) lost.delete(check.name)
-    if (failed >= LOST_AFTER) lost.set(check.name, reason)
-    show()
-    later(check, failed)
+    const failures = error === null ? 0 : failuresBefore + 1
+    onPing(check.name, failures, error)
+    schedule(check, failures)
   }
-  const later = (check: Check, failed: number) => {
-    const rests = failed === 0 && performance.now() - askedAt >= RESTS_AFTER_MS
-    const again = () => {
+  function schedule(check: Check, failures: number): void {
+    const rests = failures === 0 && performance.now() - hastenedAt >= RESTS_AFTER_MS
+    const begin = () => {
       due.delete(timer)
       if (rests) resting -= 1
-      void watch(check, failed)
+      void ping(check, failures)
     }
-    const timer = setTimeout(again, rests ? RESTING_EVERY_MS : EVERY_MS)
-    due.set(timer, again)
+    const timer = setTimeout(begin, rests ? RESTING_EVERY_MS : EVERY_MS)
+    due.set(timer, begin)
     if (rests) resting += 1
   }
-  const wake = () => {
-    for (const [timer, again] of [...due]) {
-      clearTimeout(timer)
-      again()
-    }
-  }
-  for (const check of checks) void watch(check, 0)
+  for (const check of checks) void ping(check, 0)
 
   return {
-    degraded() {
-      askedAt = performance.now()
-      if (resting > 0) wake()
-      return shown
-    },
-    listen(listener) {
-      listeners.push(listener)
+    hasten() {
+      hastenedAt = performance.now()
+      if (resting === 0) return
+      for (const [timer, begin] of [...due]) {
+        clearTimeout(timer)
+        begin()
+      }
     },
     stop() {
       stopped = true
@@ -105,6 +120,17 @@ export function watchHealth(
       due.clear()
     },
   }
+}
+
+/** The error of a ping that fails or takes too long; null if it succeeds. */
+async function errorOf(check: Check): Promise<string | null> {
+  const limitMs = check.limitMs ?? PING_LIMIT_MS
+  let error = `no answer within ${limitMs} ms`
+  const ping = check.ping()
+  ping.catch((reason: unknown) => {
+    error = reasonOf(reason)
+  })
+  return (await answersWithin(ping, limitMs)) ? null : error
 }
 
 /** Whether the ping succeeded in time. */
