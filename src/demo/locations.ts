@@ -43,7 +43,7 @@ const byPrefix = new Map(Object.values(LOCATIONS).map((one) => [`${one.prefix}.0
 
 /** The made-up locations as the service's data about addresses. */
 export const madeUpGeography: Geography = {
-  look(address) {
+  locate(address) {
     const { place, network, anonymizer } = byPrefix.get(addressPrefix(address)) ?? UNKNOWN
     return { place, network, anonymizer }
   },

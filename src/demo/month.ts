@@ -121,19 +121,19 @@ function signIns(person: DemoPerson, { joins, first, now, hasCode }: Stay, rando
         kind: 'sign-in',
         tempo: random() < SLOW ? 1.05 + 0.3 * random() : 1,
       })
-    const around = (hour: number, spread: number) => (hour + spread * (random() - 0.5)) * HOUR_MS
+    const near = (hour: number, spread: number) => (hour + spread * (random() - 0.5)) * HOUR_MS
     if (!isWorkday(day)) {
-      if (random() < (person.group === 'support' ? 0.4 : 0.06)) add(around(10, 5))
+      if (random() < (person.group === 'support' ? 0.4 : 0.06)) add(near(10, 5))
       continue
     }
     // Everybody is away on some days.
     if (random() < 0.08) continue
     add(comesAt + 0.5 * HOUR_MS * (random() - 0.5))
-    if (random() < 0.65) add(around(11.5, 1.5))
-    if (random() < 0.2 || (n % 10 === 4 && random() < 0.5)) add(around(14, 3), EXPENSES)
-    if (random() < 0.06) add(around(19.5, 2))
+    if (random() < 0.65) add(near(11.5, 1.5))
+    if (random() < 0.2 || (n % 10 === 4 && random() < 0.5)) add(near(14, 3), EXPENSES)
+    if (random() < 0.06) add(near(19.5, 2))
     if (hasCode && random() < 0.1)
-      moments.push({ ...here(person, day + around(16, 2), location), kind: 'code', right: random() < 0.9, times: 1 })
+      moments.push({ ...here(person, day + near(16, 2), location), kind: 'code', right: random() < 0.9, times: 1 })
     if (person.seed === FORGETS_CODE && n === 9)
       moments.push({ ...here(person, day + 15 * HOUR_MS, location), kind: 'code', right: false, times: 3 })
   }

@@ -78,8 +78,7 @@ export const LanguageTag = z
 export const coreWords = (language: Language): readonly string[] => CORE_POOLS[language]
 
 /** Shipped words drawn at random, not tied to an owner; the same seed gives the same words. */
-export const suggestWords = (language: Language, seed: number, words = coreWords(language)): string[] =>
-  drawWords(words, seed)
+export const suggestWords = (language: Language, seed: number): string[] => drawWords(coreWords(language), seed)
 
 interface LanguageWishes {
   /** The member's own choice. */

@@ -72,8 +72,8 @@ export function createStrangers({ organizationId, strangerTries, cookieKeys, now
     async peek(userRef) {
       const found = await member(userRef)
       if (found === null) return null
-      const tried = await strangerTries.peek(organizationId, found.memberId, 'biometric')
-      return tried.taken === null ? { kind: 'no-try', waitMs: tried.waitMs } : null
+      const none = await strangerTries.peek(organizationId, found.memberId, 'biometric')
+      return none === null ? null : { kind: 'no-try', waitMs: none.waitMs }
     },
   }
 }

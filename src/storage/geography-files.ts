@@ -36,7 +36,7 @@ export function openGeography(
   const networkAt = networks === null ? () => null : lookUp<AsnResponse, Network>(networks, NETWORKS, networkOf, warn)
   const hides = anonymizers === null ? null : addressSet(rangesOf(anonymizers))
   return {
-    look: (address) => ({
+    locate: (address) => ({
       place: placeAt(address),
       network: networkAt(address),
       anonymizer: hides === null ? null : hides(address),

@@ -7,11 +7,11 @@ interface SsoMember {
   readonly ownersFrom: number
 }
 
-/** A try that was taken, identified by its time, or none. */
-export type StrangerTry =
-  | { readonly taken: string }
-  /** No try is left for `waitMs`; null if only a success, an unlock or a reset gives one. */
-  | { readonly taken: null; readonly waitMs: number | null }
+/** No try is left for `waitMs`; null if only a success, an unlock or a reset gives one. */
+export interface NoTryLeft {
+  readonly taken: null
+  readonly waitMs: number | null
+}
 
 /** Outcome of a try. `failed`: judged, without success. `invalid`: a pattern that was not judged. `free`: neither; costs no try. */
 export type StrangerOutcome = 'failed' | 'invalid' | 'free'
@@ -23,9 +23,9 @@ export type StrangerOutcome = 'failed' | 'invalid' | 'free'
 export interface StrangerTryStore {
   /** The person of a nominative account; null if there is none. */
   member(organizationId: string, userRef: string): Promise<SsoMember | null>
-  /** Takes a try before it is judged; `settle` decides whether the try is used up. Atomic. */
-  take(organizationId: string, memberId: string, kind: AttemptKind): Promise<StrangerTry>
-  /** The answer that `take` would give. Takes no try. */
-  peek(organizationId: string, memberId: string, kind: AttemptKind): Promise<StrangerTry>
+  /** Takes a try before it is judged; `settle` decides whether the try is used up. `taken` is its time, which identifies it. Atomic. */
+  take(organizationId: string, memberId: string, kind: AttemptKind): Promise<{ readonly taken: string } | NoTryLeft>
+  /** Null if a try is left. Takes none. */
+  peek(organizationId: string, memberId: string, kind: AttemptKind): Promise<NoTryLeft | null>
   settle(organizationId: string, memberId: string, taken: string, outcome: StrangerOutcome): Promise<void>
 }

@@ -104,7 +104,7 @@ const codeForm = (length: number, texts: SsoTexts, next: string): Html =>
 <button name="action" value="code">${next}</button>`)
 
 const passwordForm = (sentTo: string, texts: SsoTexts, next: string): Html =>
-  form(html`<p>${around(texts.sentTo, '{address}', sentTo)}</p><label for="password">${texts.password}</label>
+  form(html`<p>${withValue(texts.sentTo, '{address}', sentTo)}</p><label for="password">${texts.password}</label>
 <input id="password" name="password" required inputmode="numeric" autocomplete="one-time-code" ${digits(PASSWORD_DIGITS)} autofocus>
 <button name="action" value="password">${next}</button>`)
 
@@ -112,7 +112,7 @@ const passwordForm = (sentTo: string, texts: SsoTexts, next: string): Html =>
 const digits = (count: number): Html => html`maxlength="64" pattern="(\\P{Nd}*\\p{Nd}){${count}}\\P{Nd}*"`
 
 /** A text with a value in place of its placeholder, which a browser that translates the page leaves as it is. */
-const around = (text: string, placeholder: string, value: string): readonly Html[] =>
+const withValue = (text: string, placeholder: string, value: string): readonly Html[] =>
   text
     .split(placeholder)
     .map((part, i) => (i === 0 ? html`${part}` : html`<span translate="no">${value}</span>${part}`))

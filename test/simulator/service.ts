@@ -160,7 +160,7 @@ export function startProcess(needs: Needs, process: number) {
     randomDigits: needs.randomDigits,
     replay: 'reject' as const,
     adaptation: true,
-    geography: { look: () => ({ network: null, place: null, anonymizer: null }) },
+    geography: { locate: () => ({ network: null, place: null, anonymizer: null }) },
     contextIndicators: [],
   }
   const securityCodes = createSecurityCodeFlows(given)

@@ -44,22 +44,22 @@ describe("the operator's files", () => {
       },
       noLine,
     )
-    expect(geography.look('203.0.113.7')).toEqual({
+    expect(geography.locate('203.0.113.7')).toEqual({
       place: { latitude: 48.8566, longitude: 2.3522, accuracyKm: 20, country: 'FR', city: 'Paris' },
       network: { asn: 64500, organization: 'Example' },
       anonymizer: false,
     })
-    expect(geography.look('198.51.100.1')).toMatchObject({
+    expect(geography.locate('198.51.100.1')).toMatchObject({
       place: { longitude: -2, accuracyKm: 100 },
       network: null,
       anonymizer: true,
     })
-    expect(geography.look('198.51.100.200').place).toBeNull()
-    expect(geography.look('2001:db8:0:0:0:0:0:1').anonymizer).toBe(true)
+    expect(geography.locate('198.51.100.200').place).toBeNull()
+    expect(geography.locate('2001:db8:0:0:0:0:0:1').anonymizer).toBe(true)
   })
 
   it('give null, not false, if absent', () => {
-    expect(openGeography(none, noLine).look('203.0.113.7')).toEqual({ place: null, network: null, anonymizer: null })
+    expect(openGeography(none, noLine).locate('203.0.113.7')).toEqual({ place: null, network: null, anonymizer: null })
   })
 
   it('find no IPv6 address in a file of IPv4 addresses', () => {
@@ -68,8 +68,8 @@ describe("the operator's files", () => {
       { ...none, places: file('v4.mmdb', mmdb('City', { '32.1.0.0/16': place(1, 2) })) },
       noLine,
     )
-    expect(geography.look('32.1.13.184').place).not.toBeNull()
-    expect(geography.look('2001:db8:0:0:0:0:0:1').place).toBeNull()
+    expect(geography.locate('32.1.13.184').place).not.toBeNull()
+    expect(geography.locate('2001:db8:0:0:0:0:0:1').place).toBeNull()
   })
 
   it('give null for what a record lacks, and for a value of another type or range', () => {
@@ -77,7 +77,7 @@ describe("the operator's files", () => {
       openGeography(
         { ...none, places: file('odd.mmdb', mmdb('City', { '203.0.113.0/24': { ...record } })) },
         noLine,
-      ).look('203.0.113.7').place
+      ).locate('203.0.113.7').place
     const { city: _, country: __, ...bare } = place(1, 2)
     const anywhere = { latitude: 1, longitude: 2, accuracyKm: 100, country: null, city: null }
     for (const more of [
@@ -99,7 +99,7 @@ describe("the operator's files", () => {
     ])
       expect(found({ location }), JSON.stringify(location)).toBeNull()
     const networks = file('odd-asn.mmdb', mmdb('ASN', { '203.0.113.0/24': { autonomous_system_number: 'AS1' } }))
-    expect(openGeography({ ...none, networks }, noLine).look('203.0.113.7').network).toBeNull()
+    expect(openGeography({ ...none, networks }, noLine).locate('203.0.113.7').network).toBeNull()
   })
 
   it('give null where a file is damaged, and log it once', () => {
@@ -116,8 +116,8 @@ describe("the operator's files", () => {
     )
     const network = { asn: 1, organization: null }
     for (let n = 0; n < 3; n++)
-      expect(geography.look('203.0.113.7')).toEqual({ place: null, network, anonymizer: true })
-    expect(geography.look('198.51.100.1').place).toMatchObject({ latitude: 1 })
+      expect(geography.locate('203.0.113.7')).toEqual({ place: null, network, anonymizer: true })
+    expect(geography.locate('198.51.100.1').place).toMatchObject({ latitude: 1 })
     expect(lines).toEqual([expect.stringMatching(/^GEOIP_DB: .*damaged\.mmdb is damaged: .* signals are null/)])
   })
 
@@ -132,7 +132,7 @@ describe("the operator's files", () => {
         const geography = tried(() => openGeography({ ...none, places }, () => {}))
         if (geography === null) continue
         opened++
-        expect(() => geography.look('203.0.113.7')).not.toThrow()
+        expect(() => geography.locate('203.0.113.7')).not.toThrow()
       }
     }
     expect(opened).toBeGreaterThan(whole.length)
@@ -177,7 +177,7 @@ describe("the operator's files", () => {
   ] as const)('are accepted as %s of the types %s', (name, types) => {
     for (const type of types) {
       const geography = { ...none, [name]: file('right.mmdb', mmdb(type, { '203.0.113.0/24': {} })) }
-      expect(openGeography(geography, noLine).look('203.0.113.7')).toEqual({
+      expect(openGeography(geography, noLine).locate('203.0.113.7')).toEqual({
         place: null,
         network: null,
         anonymizer: null,

@@ -11,7 +11,7 @@ import {
   NoParams,
   NoQuery,
   Row,
-  whole,
+  unpaged,
   windowOf,
   withWindow,
 } from './dashboard-route.js'
@@ -63,7 +63,7 @@ export const activities = dashboardRoute({
       challenged: one.nChallenged,
       blocked: one.nBlocked,
     }))
-    return { status: 200, payload: whole(data) }
+    return { status: 200, payload: unpaged(data) }
   },
 })
 
@@ -111,7 +111,7 @@ export const dataCounterBatch = dashboardRoute({
   async handle({ organizationId, body, services }) {
     return {
       status: 200,
-      payload: whole(await eachWindow(body, (window) => counters(services, organizationId, window))),
+      payload: unpaged(await eachWindow(body, (window) => counters(services, organizationId, window))),
     }
   },
 })

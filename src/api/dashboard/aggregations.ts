@@ -14,7 +14,7 @@ import {
   NoParams,
   NoQuery,
   Row,
-  whole,
+  unpaged,
   windowOf,
   withWindow,
 } from './dashboard-route.js'
@@ -55,7 +55,7 @@ export const dailyUsages = dashboardRoute({
       blocked: nBlocked,
       challenged: nChallenged,
     }))
-    return { status: 200, payload: whole(data) }
+    return { status: 200, payload: unpaged(data) }
   },
 })
 
@@ -71,7 +71,7 @@ export const aggregatedHistory = dashboardRoute({
   refuses: [],
   async handle({ organizationId, query, services }) {
     const series = await services.series.attempts(organizationId, windowOf(query, services.now()), query.bucket)
-    return { status: 200, payload: whole(series.map((one) => ({ date: iso(one.at), ...countedFields(one) }))) }
+    return { status: 200, payload: unpaged(series.map((one) => ({ date: iso(one.at), ...countedFields(one) }))) }
   },
 })
 

@@ -22,7 +22,7 @@ import {
   Paging,
   Row,
   UserParams,
-  whole,
+  unpaged,
   windowOf,
   withWindow,
 } from './dashboard-route.js'
@@ -260,7 +260,7 @@ export const authenticationsHistory = dashboardRoute({
   refuses: [],
   async handle({ organizationId, query, services }) {
     const series = await services.series.attempts(organizationId, windowOf(query, services.now()), query.bucket)
-    return { status: 200, payload: whole(series.map((one) => ({ date: iso(one.at), ...countedFields(one) }))) }
+    return { status: 200, payload: unpaged(series.map((one) => ({ date: iso(one.at), ...countedFields(one) }))) }
   },
 })
 
@@ -278,7 +278,7 @@ export const userHistory = dashboardRoute({
     await services.inspect.requireUser(organizationId, params.userRef)
     const window = windowOf(query, services.now())
     const series = await services.series.attempts(organizationId, window, query.bucket, params.userRef)
-    return { status: 200, payload: whole(series.map((one) => ({ date: iso(one.at), ...countedFields(one) }))) }
+    return { status: 200, payload: unpaged(series.map((one) => ({ date: iso(one.at), ...countedFields(one) }))) }
   },
 })
 
@@ -296,7 +296,7 @@ export const indicatorSignals = dashboardRoute({
   refuses: ['nothing-found'],
   async handle({ organizationId, params, services }) {
     const signals = await services.inspect.signals(organizationId, params.id, params.indicator)
-    return { status: 200, payload: whole(signals) }
+    return { status: 200, payload: unpaged(signals) }
   },
 })
 

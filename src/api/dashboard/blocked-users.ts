@@ -10,7 +10,7 @@ import {
   NoQuery,
   PagingQuery,
   Row,
-  whole,
+  unpaged,
   windowOf,
   withWindow,
 } from './dashboard-route.js'
@@ -69,7 +69,7 @@ export const blockedUsersHistory = dashboardRoute({
   async handle({ organizationId, query, services }) {
     const series = await services.series.blockedUsers(organizationId, windowOf(query, services.now()), query.bucket)
     const data = series.map(({ at, nUsers, nBlocked }) => ({ date: iso(at), n_users: nUsers, n_blocked: nBlocked }))
-    return { status: 200, payload: whole(data) }
+    return { status: 200, payload: unpaged(data) }
   },
 })
 
@@ -93,6 +93,6 @@ export const blockedUsersBatch = dashboardRoute({
       ])
       return { n_users: users?.nUsers ?? 0, n_blocked: nBlocked }
     })
-    return { status: 200, payload: whole(data) }
+    return { status: 200, payload: unpaged(data) }
   },
 })

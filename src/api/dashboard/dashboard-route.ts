@@ -143,7 +143,7 @@ export const List = <T extends z.ZodType>(item: T) =>
   z.object({ count: z.int().describe('number of all matches, not of this page'), data: z.array(item) })
 
 /** The payload of a list without paging. */
-export const whole = <T>(data: readonly T[]) => ({ count: data.length, data })
+export const unpaged = <T>(data: readonly T[]) => ({ count: data.length, data })
 
 /** Epoch ms as ISO 8601. */
 export const iso = (at: number): string => new Date(at).toISOString()

@@ -10,7 +10,7 @@ import {
   NoQuery,
   Paging,
   Row,
-  whole,
+  unpaged,
   windowOf,
   withWindow,
 } from './dashboard-route.js'
@@ -102,13 +102,13 @@ type Given = z.output<typeof TagWindow>
 async function tagsOf(services: DashboardServices, organizationId: string, given: Given) {
   const window = windowOf(given, services.now())
   const tags = await services.attemptLog.tags(organizationId, null, window, TAGS_AMONG)
-  return { status: 200, payload: whole(tags.map(({ name, n }) => ({ tag: name, n }))) }
+  return { status: 200, payload: unpaged(tags.map(({ name, n }) => ({ tag: name, n }))) }
 }
 
 async function valuesOf(services: DashboardServices, organizationId: string, tag: string, given: Given) {
   const window = windowOf(given, services.now())
   const values = await services.attemptLog.tags(organizationId, tag, window, TAGS_AMONG)
-  return { status: 200, payload: whole(values.map(({ name, n }) => ({ value: name, n }))) }
+  return { status: 200, payload: unpaged(values.map(({ name, n }) => ({ value: name, n }))) }
 }
 
 export const tagKeys = dashboardRoute({

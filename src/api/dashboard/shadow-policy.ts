@@ -10,7 +10,7 @@ import {
   NoParams,
   NoQuery,
   Row,
-  whole,
+  unpaged,
   windowOf,
   withWindow,
 } from './dashboard-route.js'
@@ -162,7 +162,7 @@ export const policyShadowHistory = dashboardRoute({
         shadow: by('to'),
       }
     })
-    return { status: 200, payload: whole(data) }
+    return { status: 200, payload: unpaged(data) }
   },
 })
 

@@ -9,7 +9,7 @@ import {
   NoParams,
   Paging,
   Row,
-  whole,
+  unpaged,
   windowOf,
   withWindow,
 } from './dashboard-route.js'
@@ -99,6 +99,6 @@ export const usageApi = dashboardRoute({
         n_active_users_max: day?.nActiveUsersMax ?? 0,
       }
     })
-    return { status: 200, payload: whole(data) }
+    return { status: 200, payload: unpaged(data) }
   },
 })

@@ -19,7 +19,7 @@ import {
   Paging,
   Row,
   UserParams,
-  whole,
+  unpaged,
   windowOf,
   withWindow,
 } from './dashboard-route.js'
@@ -254,6 +254,6 @@ export const usersGrowth = dashboardRoute({
       n_users += n_created
       return { date: iso(at), n_created, n_users }
     })
-    return { status: 200, payload: whole(data) }
+    return { status: 200, payload: unpaged(data) }
   },
 })

@@ -101,7 +101,7 @@ export function createAccountFlows(needs: Needs): AccountFlows {
       }
       refuseForeignMember(found.account, memberRef)
       const ofShared = found.account.type === 'generic' ? memberRef : null
-      const memberIds = ofShared === null ? await membersOf(needs, who, found) : idsOf([found.member])
+      const memberIds = ofShared === null ? await membersOf(needs, who, found) : memberIdsOf([found.member])
       const endSessions = async () => {
         await needs.sessions.endAll(organizationId, userRef, ofShared)
         if (ofShared === null) await needs.ssoArtifacts.endAll(organizationId, userRef)
@@ -127,12 +127,12 @@ async function membersOf(
   { organizationId, userRef }: Designation,
   { account, member }: AccountWithMember,
 ): Promise<string[]> {
-  if (account.type === 'nominative') return idsOf([member])
+  if (account.type === 'nominative') return memberIdsOf([member])
   const roster = await accounts.roster(organizationId, userRef)
-  return idsOf(roster?.members ?? [])
+  return memberIdsOf(roster?.members ?? [])
 }
 
-const idsOf = (members: readonly (Member | null)[]) => members.flatMap((member) => member?.id ?? [])
+const memberIdsOf = (members: readonly (Member | null)[]) => members.flatMap((member) => member?.id ?? [])
 
 const newMember = (needs: Needs, displayName: string | null) => ({
   id: needs.newId(),

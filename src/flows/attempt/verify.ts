@@ -94,7 +94,7 @@ async function judge(needs: Needs, opened: Reserved, input: AttemptInput): Promi
 /** The location of the end user's address that the caller relays, not of the transport's address. */
 function locationOf(geography: Geography, comparison: Comparison): Location {
   const ip = comparison.method === 'biometric' ? comparison.reading.ip : null
-  return ip === null ? { network: null, place: null, anonymizer: null } : geography.look(ip)
+  return ip === null ? { network: null, place: null, anonymizer: null } : geography.locate(ip)
 }
 
 /** The refusal of a pattern whose profile was replaced, which ended the session, or whose member is limited; else null. */

@@ -45,7 +45,7 @@ export function createExportFlows(needs: Needs): ExportFlows {
       if (downloads >= DOWNLOADS_MAX) throw new Refusal('rate-limited', 'other archives are being downloaded', 2)
       downloads += 1
       try {
-        return await whole(needs, organizationId, id)
+        return await readArchive(needs, organizationId, id)
       } finally {
         downloads -= 1
       }
@@ -53,7 +53,7 @@ export function createExportFlows(needs: Needs): ExportFlows {
   }
 }
 
-async function whole({ exports, vault, now }: Needs, organizationId: string, id: string) {
+async function readArchive({ exports, vault, now }: Needs, organizationId: string, id: string) {
   const found = await exports.ready(organizationId, id, now())
   if (found === null) throw notReady()
   const bytes = new Uint8Array(found.size)

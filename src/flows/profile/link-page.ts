@@ -104,7 +104,7 @@ export function createLinkPage(needs: Needs): LinkPageFlows {
       } = await rememberingRefused(
         needs,
         { who, token: null, input },
-        stored(needs, before, input, hints).catch(refuseInvalid),
+        storePattern(needs, before, input, hints).catch(refuseInvalid),
       )
       const progress = progressOf(needs, link, after)
       return {
@@ -166,7 +166,12 @@ function wordsOfLink(needs: Needs, { link, member, settings }: LiveLink, hints: 
 const WORDS_OF_LINK =
   'type the words of the page: each pattern uses them up, and a page that is loaded again shows the next ones'
 
-async function stored(needs: Needs, before: LiveLink, input: PatternInput, hints: LanguageHints): Promise<Stored> {
+async function storePattern(
+  needs: Needs,
+  before: LiveLink,
+  input: PatternInput,
+  hints: LanguageHints,
+): Promise<Stored> {
   const { link, who, account, member } = before
   refuseLocked(member)
   const place = placeOf(needs, link, member)

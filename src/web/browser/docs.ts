@@ -41,10 +41,10 @@ const [key, session] = ['password', 'text'].map((type) =>
 ) as [HTMLInputElement, HTMLInputElement] // Sound: two types, two inputs.
 
 const spec = (await (await fetch('openapi.json')).json()) as Document // Sound: the service writes it.
-const whole = (schema: Schema): Schema => spec.components.schemas[schema.$ref?.split('/').pop() ?? ''] ?? schema
+const dereference = (schema: Schema): Schema => spec.components.schemas[schema.$ref?.split('/').pop() ?? ''] ?? schema
 
 function fieldOf({ name, required, schema: given }: Parameter): HTMLInputElement | HTMLSelectElement {
-  const schema = whole(given)
+  const schema = dereference(given)
   if (schema.enum !== undefined) {
     const options = [...(required ? [] : ['']), ...schema.enum.map(String)]
     return make('select', { required }, ...options.map((value) => make('option', { value, textContent: value })))
@@ -63,14 +63,14 @@ function fieldOf({ name, required, schema: given }: Parameter): HTMLInputElement
 }
 
 const noteOf = ({ in: where, required, schema: given }: Parameter): string => {
-  const { type = 'string', format } = whole(given)
+  const { type = 'string', format } = dereference(given)
   return [where, format ?? String(type), ...(required ? ['required'] : [])].join(', ')
 }
 
 /** The body's field; null without a body. Its text is sent unchanged, so that refusals can be tried too. */
 function bodyOf({ requestBody }: Operation): HTMLTextAreaElement | null {
   if (requestBody === undefined) return null
-  const [example] = whole(requestBody.content['application/json'].schema).examples ?? []
+  const [example] = dereference(requestBody.content['application/json'].schema).examples ?? []
   const value = example === undefined ? '' : JSON.stringify(example, null, 2)
   const placeholder = example === undefined ? 'Paste what `keystride typing-pattern` prints' : ''
   return make('textarea', {

@@ -1,6 +1,6 @@
 import type { AttemptKind } from '../../../domain/attempts.js'
 import { STRANGER_INVALID, STRANGER_LIMITS } from '../../../domain/stranger-tries.js'
-import type { StrangerTry, StrangerTryStore } from '../../stranger-tries.js'
+import type { NoTryLeft, StrangerTryStore } from '../../stranger-tries.js'
 import type { Database, Transaction } from '../connection/client.js'
 
 const DAY_MS = 24 * 3600_000
@@ -26,20 +26,23 @@ export const postgresStrangerTries = (database: Database): StrangerTryStore => (
 
   take: (organizationId, memberId, kind) =>
     database.keyed(organizationId, async (sql) => {
-      const left = await leftFor(sql, organizationId, memberId, kind)
-      if (left.taken === null) return left
-      const [typing, code] = kind === 'biometric' ? [`{"${left.taken}"}`, '{}'] : ['{}', `{"${left.taken}"}`]
+      const taken = await nextTry(sql, organizationId, memberId, kind)
+      if (typeof taken !== 'string') return taken
+      const [typing, code] = kind === 'biometric' ? [`{"${taken}"}`, '{}'] : ['{}', `{"${taken}"}`]
       await sql`
         update keystride.sso_stranger s set
           typing = ${recent(sql, 'typing', DAY_MS)} || ${typing}::text::timestamptz[],
           code = ${recent(sql, 'code', DAY_MS)} || ${code}::text::timestamptz[],
           invalid = ${recent(sql, 'invalid', STRANGER_INVALID.withinMs)} || ${typing}::text::timestamptz[]
         where organization_id = ${organizationId} and member_id = ${memberId}`
-      return left
+      return { taken }
     }),
 
   peek: (organizationId, memberId, kind) =>
-    database.keyed(organizationId, (sql) => leftFor(sql, organizationId, memberId, kind)),
+    database.keyed(organizationId, async (sql) => {
+      const next = await nextTry(sql, organizationId, memberId, kind)
+      return typeof next === 'string' ? null : next
+    }),
 
   settle: (organizationId, memberId, taken, outcome) =>
     database.keyed(organizationId, async (sql) => {
@@ -52,13 +55,13 @@ export const postgresStrangerTries = (database: Database): StrangerTryStore => (
     }),
 })
 
-/** The try that is left, under the lock of the row. No two tries have the same time. */
-async function leftFor(
+/** The time of a try that may be taken now, under the lock of the row. No two tries have the same time. */
+async function nextTry(
   sql: Transaction,
   organizationId: string,
   memberId: string,
   kind: AttemptKind,
-): Promise<StrangerTry> {
+): Promise<string | NoTryLeft> {
   const { perDay, streak } = STRANGER_LIMITS[kind]
   const column = kind === 'biometric' ? 'typing' : 'code'
   const rows = await sql<
@@ -73,11 +76,10 @@ async function leftFor(
       ${msUntil(sql, column, DAY_MS)} as day_ms, ${msUntil(sql, 'invalid', STRANGER_INVALID.withinMs)} as invalid_ms
     from held s join keystride.member m on m.organization_id = s.organization_id and m.id = s.member_id`
   const [row] = rows
-  if (row === undefined) return { taken: null, waitMs: null }
-  if (row.streak >= streak) return { taken: null, waitMs: null }
+  if (row === undefined || row.streak >= streak) return { taken: null, waitMs: null }
   if (row.tried >= perDay) return { taken: null, waitMs: row.day_ms }
   if (kind === 'biometric' && row.invalid >= STRANGER_INVALID.most) return { taken: null, waitMs: row.invalid_ms }
-  return { taken: row.at }
+  return row.at
 }
 
 const recent = (sql: Transaction, column: string, withinMs: number) => sql`
