@@ -17,7 +17,7 @@ interface Parts {
   readonly scoring: Scoring
 }
 
-interface ProductMetrics {
+export interface ProductMetrics {
   /** The stores and the scoring that count their work. */
   watch(parts: Parts): Parts
   watchCaches(caches: Caches): Caches

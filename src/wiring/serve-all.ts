@@ -20,16 +20,18 @@ import { serve } from '../http/server.js'
 import type { Answered, Api, PlainEndpoint, Probe, Server } from '../http/server-types.js'
 import { noteOutages, startAlerting } from '../jobs/alerting.js'
 import { createCourier } from '../jobs/channels/courier.js'
+import type { JobQueue } from '../jobs/queue.js'
 import type { Config } from '../process/config.js'
 import type { Front } from '../process/front.js'
 import type { Logger } from '../process/log.js'
 import { createUuidV7 } from '../process/new-id.js'
 import { version } from '../process/version.js'
 import type { Scoring } from '../scoring/scoring.js'
+import type { Tracing } from '../tracing/tracing.js'
 import { flushUsage, openQueue, registerWorkers, startJobs, stopJobs } from './background.js'
 import { browserPage, consolePages, documents, pages, probes } from './endpoints.js'
 import { openTracing, tracedParts } from './open-tracing.js'
-import { createProductMetrics } from './product-metrics.js'
+import { createProductMetrics, type ProductMetrics } from './product-metrics.js'
 import { type Services, servicesOf } from './services.js'
 import type { Stores } from './stores.js'
 import { warmUp } from './warm-up.js'
@@ -78,32 +80,80 @@ const SEND_WITHIN_MS = 10_000
 
 /** Builds the flows and the server on open stores and started scoring, and begins to serve. */
 export async function serveAll(given: Needs): Promise<Serving> {
-  const { config, health, log, front } = given
+  const { config, log, front } = given
   const product = createProductMetrics()
   const tracing = await openTracing(config, log, basePathOf)
   const needs = { ...given, ...tracedParts(tracing, product.watch(given)) }
-  const { stores } = needs
-  const { now } = stores.clock
-  const newId = createUuidV7(now)
+  const newId = createUuidV7(needs.stores.clock.now)
   const provider = loadProvider(config.httpServer)
-  const queue = openQueue(stores, log)
-  const courier = product.watchCourier(openCourier(needs))
+  const background = openBackground(needs, product)
+  const { queue: jobs, courier } = background
   const { watchCaches } = product
-  const httpServer = httpServerOf(provider)
-  const services = servicesOf({ ...needs, jobs: queue, courier, newId, watchCaches, httpServer })
-  const outages = createOutages({ ...stores, now })
-  health.listen(outages.turn)
-  const meter = createUsageMeter({ usage: stores.usage, now })
+  const services = servicesOf({ ...needs, jobs, courier, newId, watchCaches, httpServer: httpServerOf(provider) })
   const metrics = createMetrics({ version: version(), provider })
   const { admission, stopWatching } = openAdmission(config, metrics, front)
-  const spendRate = createKeyRates({
-    rate: config.keyRate,
-    accounts: stores.rateAccounts ?? front?.rateAccounts ?? null,
-    monotonicMs,
-  })
   const served = openProbes(needs, metrics)
   if (config.roles.includes('core')) await warm(given, newId)
-  const server = await serve({
+  const onAnswer = (answered: Answered) => {
+    metrics.onAnswer(answered)
+    background.meter.note(answered)
+    tracing?.onAnswer(answered)
+  }
+  const server = await openServer(needs, { provider, services, admission, served, newId, onAnswer, tracing })
+  // The supervisor of several processes serves their metrics.
+  const apart = config.metricsAt === null || front !== null ? null : await serveApart(served, config.metricsAt)
+  addGauges(needs, metrics, server, admission)
+  metrics.add(product.metricsOf(config.roles))
+  const stopBackground = beginBackground(needs, background, product)
+  return {
+    port: server.port,
+    provider,
+    async close() {
+      await Promise.all([server.close({ lingerMs: LINGER_MS, deadlineMs: DRAIN_MS }), jobs.stop()])
+      await apart?.close()
+      stopWatching()
+      await stopBackground()
+      await tracing?.stop()
+    },
+  }
+}
+
+/** The parts that work outside of requests. */
+interface Background {
+  readonly queue: JobQueue
+  readonly courier: Courier
+  readonly outages: Outages
+  readonly meter: UsageMeter
+}
+
+function openBackground(needs: Needs, product: ProductMetrics): Background {
+  const { stores, health, log } = needs
+  const { now } = stores.clock
+  const queue = openQueue(stores, log)
+  const courier = product.watchCourier(openCourier(needs))
+  const outages = createOutages({ ...stores, now })
+  health.listen(outages.turn)
+  return { queue, courier, outages, meter: createUsageMeter({ usage: stores.usage, now }) }
+}
+
+interface ServerParts {
+  readonly provider: Provider
+  readonly services: Services
+  readonly admission: Admission
+  /** The probes of this process. */
+  readonly served: readonly Probe[]
+  readonly newId: () => string
+  readonly onAnswer: (answered: Answered) => void
+  readonly tracing: Tracing | null
+}
+
+/** The server of the APIs, pages and documents of the process's roles. It listens when this resolves. */
+function openServer(needs: Needs, parts: ServerParts): Promise<Server> {
+  const { config, stores, health, log, front } = needs
+  const { provider, services, admission, served, newId, onAnswer, tracing } = parts
+  const accounts = stores.rateAccounts ?? front?.rateAccounts ?? null
+  const spendRate = createKeyRates({ rate: config.keyRate, accounts, monotonicMs })
+  return serve({
     uws: provider.uws,
     apis: apisOf(config),
     plain: plainEndpoints(needs, services, served),
@@ -114,38 +164,14 @@ export async function serveAll(given: Needs): Promise<Serving> {
     services,
     log,
     newRequestId: newId,
-    now,
-    onAnswer(answered) {
-      metrics.onAnswer(answered)
-      meter.note(answered)
-      tracing?.onAnswer(answered)
-    },
+    now: stores.clock.now,
+    onAnswer,
     ...(tracing === null ? {} : { traced: tracing.within }),
     host: config.host,
     port: config.port,
     exclusivePort: front === null,
     answerDeadlineMs: ANSWER_MS * config.storePatience,
   })
-  // The supervisor of several processes serves their metrics.
-  const apart = config.metricsAt === null || front !== null ? null : await serveApart(served, config.metricsAt)
-  addGauges(needs, metrics, server, admission)
-  metrics.add(product.metricsOf(config.roles))
-  const jobs = [
-    ...beginJobs(needs, courier, meter, outages),
-    ...(config.roles.includes('jobs') ? [product.readState(stores, log)] : []),
-  ]
-  if (config.roles.includes('jobs')) registerWorkers(queue, stores)
-  return {
-    port: server.port,
-    provider,
-    async close() {
-      await Promise.all([server.close({ lingerMs: LINGER_MS, deadlineMs: DRAIN_MS }), queue.stop()])
-      await apart?.close()
-      stopWatching()
-      await stopJobs(jobs, meter, log)
-      await tracing?.stop()
-    },
-  }
 }
 
 const apisOf = ({ roles }: Config) => APIS.filter(({ scope }) => roles.includes(scope))
@@ -176,8 +202,8 @@ const openCourier = ({ config, stores }: Needs): Courier =>
     fullRefPatterns: config.targets.fullRefPatterns,
   })
 
-/** The processes of a machine tell each other which organizations they see, once in this time while they see some. */
-const TELL_MS = 200
+/** While a process sees organizations, it reports them to the other processes of the machine once in this time. */
+const REPORT_SEEN_MS = 200
 
 /** The admission. While requests are in progress, a timer calls `watch` and measures the delay of the event loop. */
 function openAdmission(
@@ -186,7 +212,7 @@ function openAdmission(
   front: Front | null,
 ) {
   let watching: NodeJS.Timeout | undefined
-  let toldAt = Number.NEGATIVE_INFINITY
+  let reportedAt = Number.NEGATIVE_INFINITY
   const admission = createAdmission({
     atOnce: requestsAtOnce,
     waitMs: queueMs,
@@ -201,8 +227,8 @@ function openAdmission(
         watchedAt = at
         const working = admission.watch(at)
         if (!working) clearInterval(watching)
-        if (front === null || (working && at - toldAt < TELL_MS)) return
-        toldAt = at
+        if (front === null || (working && at - reportedAt < REPORT_SEEN_MS)) return
+        reportedAt = at
         const seen = admission.seen()
         if (seen.length > 0) front.organizationsSeen(seen)
       }, WATCH_MS)
@@ -240,11 +266,22 @@ function addGauges(
   if (front === null) add(createProcessMetrics(1, () => 1).metrics)
 }
 
-/** Begins the periodic work: usage and outages of this process, and with the role `jobs` all other work. */
-function beginJobs({ config, stores, log }: Needs, courier: Courier, meter: UsageMeter, outages: Outages): Job[] {
-  const own = [flushUsage(meter, log), noteOutages(outages, log)]
-  if (!config.roles.includes('jobs')) return own
-  return [...own, ...startJobs(stores, log), ...startAlerting({ ...stores, courier, now: stores.clock.now, log })]
+/**
+ * Begins the periodic work: usage and outages of this process, and with the role `jobs` all other work. Returns the function that
+ * stops it.
+ */
+function beginBackground(
+  { config, stores, log }: Needs,
+  { queue, courier, meter, outages }: Background,
+  product: ProductMetrics,
+): () => Promise<void> {
+  const jobs: Job[] = [flushUsage(meter, log), noteOutages(outages, log)]
+  if (config.roles.includes('jobs')) {
+    jobs.push(...startJobs(stores, log), ...startAlerting({ ...stores, courier, now: stores.clock.now, log }))
+    jobs.push(product.readState(stores, log))
+    registerWorkers(queue, stores)
+  }
+  return () => stopJobs(jobs, meter, log)
 }
 
 const monotonicMs = () => performance.now()
