@@ -128,10 +128,8 @@ export function createAdmission({
   // Sound: there is one for each lane.
   const laneOf = (lane: Lane): LaneState => byName.get(lane) as LaneState
   return {
-    refuseFull(lane, organization, now) {
-      const refusal = refusalFor(state, laneOf(lane), arrived(sharers, organization, now), now)
-      if (refusal !== null) throw refusal
-    },
+    refuseFull: (lane, organization, now) =>
+      refuseIfFull(state, laneOf(lane), arrived(sharers, organization, now), now),
     enter(lane, organization, now) {
       const [own, sharer] = [laneOf(lane), arrived(sharers, organization, now)]
       if (!isFree(state, own) || !hasRoom(sharers, sharer, own, now)) return false
@@ -140,8 +138,7 @@ export function createAdmission({
     },
     async wait(lane, organization, now) {
       const [own, sharer] = [laneOf(lane), arrived(sharers, organization, now)]
-      const refusal = refusalFor(state, own, sharer, now)
-      if (refusal !== null) throw refusal
+      refuseIfFull(state, own, sharer, now)
       if (state.waiting >= WAITING_MAX) shedFor(state, own, sharer)
       if (isFree(state, own)) onHeld(lane)
       await queued(state, own, sharer, { since: now, now })
@@ -205,20 +202,29 @@ function queued(state: State, own: LaneState, sharer: Sharer, times: { since: nu
   })
 }
 
-/** The refusal of a request that may neither begin nor wait; null if it may. */
-function refusalFor(state: State, own: LaneState, sharer: Sharer, now: number): Refusal | null {
+/** Throws the refusal of a request that may neither begin nor wait. */
+function refuseIfFull(state: State, own: LaneState, sharer: Sharer, now: number): void {
   const { sharers } = state
-  if (isFree(state, own) && hasRoom(sharers, sharer, own, now)) return null
+  if (isFree(state, own) && hasRoom(sharers, sharer, own, now)) return
   if (state.waiting >= WAITING_MAX && crowdedBy(state, own, sharer) === null)
-    return overloaded(state, own.lane, own.patienceMs)
-  if (!isBounded(sharers, sharer, now)) return refusalAlone(state, own, now)
-  const waiting = sharer.queues[own.priority]?.length ?? 0
-  return waiting >= own.waitingMax ? overloaded(state, own.lane, own.patienceMs) : null
+    throw overloaded(state, own.lane, own.patienceMs)
+  if (!isBounded(sharers, sharer, now)) refuseIfOverloaded(state, own, now)
+  else if ((sharer.queues[own.priority]?.length ?? 0) >= own.waitingMax)
+    throw overloaded(state, own.lane, own.patienceMs)
 }
 
-/** The refusal of a request while its organization is alone; null if it may wait. */
-function refusalAlone(state: State, own: LaneState, now: number): Refusal | null {
-  if (isFree(state, own)) return null
+/** Throws if a new request of an organization that is alone may not wait, and notes in the lane that it was shed. */
+function refuseIfOverloaded(state: State, own: LaneState, now: number): void {
+  if (isFree(state, own)) return
+  const { isFull, isStrained, waitMs } = overloadOf(state, own, now)
+  if (isFull) own.fullAt = now
+  // A lane that may use every slot is full only if the process is.
+  if (isStrained || (isFull && own.atOnceMax === state.atOnceMax)) own.strainedAt = now
+  if (isFull || isStrained) throw overloaded(state, own.lane, waitMs)
+}
+
+/** Whether a new request would wait too long for its lane, or for the process, and its expected wait. */
+function overloadOf(state: State, own: LaneState, now: number) {
   const { atOnceMax, lateMs } = state
   const ownWaitMs = lateMs + ((own.waiting + 1) * own.tookMs) / own.atOnceMax
   const ahead = aheadOf(state, own)
@@ -231,10 +237,7 @@ function refusalAlone(state: State, own: LaneState, now: number): Refusal | null
   const isStrained =
     (isBehindStrain || ahead.count >= atOnceMax / 2) &&
     waitMs > own.patienceMs * (isBehindStrain || own.strainedAt > since ? STRAINED_SHARE : 1)
-  if (isFull) own.fullAt = now
-  // A lane that may use every slot is full only if the process is.
-  if (isStrained || (isFull && own.atOnceMax === atOnceMax)) own.strainedAt = now
-  return isFull || isStrained ? overloaded(state, own.lane, Math.max(ownWaitMs, waitMs)) : null
+  return { isFull, isStrained, waitMs: Math.max(ownWaitMs, waitMs) }
 }
 
 /** Waiting requests of this lane and more important ones, without those that wait for their own lane. */

@@ -120,21 +120,21 @@ export function note(sharers: Sharers, id: string, now: number): void {
 }
 
 /** Bound on the expected time of the organization's requests in progress, ms; infinite while it is alone. */
-function boundMs({ latest, latestAt, otherAt }: Sharers, { id }: Sharer, now: number): number {
+function boundOf({ latest, latestAt, otherAt }: Sharers, { id }: Sharer, now: number): number {
   const sinceMs = now - (id === latest ? otherAt : latestAt)
   return id === '' || sinceMs >= PRESENT_MS ? Number.POSITIVE_INFINITY : SHARE_MS * (1 + sinceMs / GROWTH_MS)
 }
 
 /** Whether others are present, so that the organization is held to its share. */
 export const isBounded = (sharers: Sharers, sharer: Sharer, now: number): boolean =>
-  boundMs(sharers, sharer, now) < Number.POSITIVE_INFINITY
+  boundOf(sharers, sharer, now) < Number.POSITIVE_INFINITY
 
 /** Whether the organization's share permits a request to begin at once. */
 export function hasRoom(sharers: Sharers, sharer: Sharer, lane: LaneState, now: number): boolean {
-  const mayMs = boundMs(sharers, sharer, now)
-  if (mayMs === Number.POSITIVE_INFINITY) return true
+  const boundMs = boundOf(sharers, sharer, now)
+  if (boundMs === Number.POSITIVE_INFINITY) return true
   if (sharer.waiting > 0 || rests(sharer, lane, now)) return false
-  return fits(sharer, lane, mayMs - expectedMs(sharers, sharer))
+  return isWithin(boundMs, sharer, lane, expectedMs(sharers, sharer))
 }
 
 /**
@@ -149,11 +149,11 @@ export function nextOf(sharers: Sharers, now: number, open: (lane: LaneState) =>
   for (const sharer of backlogged) {
     const spentMs = sharer.spentMs + expectedMs(sharers, sharer)
     if (spentMs >= leastMs) continue
-    const mayMs = boundMs(sharers, sharer, now)
-    const isAlone = mayMs === Number.POSITIVE_INFINITY
+    const boundMs = boundOf(sharers, sharer, now)
+    const isAlone = boundMs === Number.POSITIVE_INFINITY
     const waits = (lane: LaneState) => (sharer.queues[lane.priority]?.length ?? 0) > 0 && open(lane)
     const lane = lanes.find((one) => waits(one) && (isAlone || !rests(sharer, one, now)))
-    if (lane === undefined || !fits(sharer, lane, mayMs - workMs)) continue
+    if (lane === undefined || !isWithin(boundMs, sharer, lane, workMs)) continue
     next = { sharer, lane }
     leastMs = spentMs
   }
@@ -176,11 +176,11 @@ export function ended(sharers: Sharers, sharer: Sharer, lane: LaneState, work: W
   sharer.atOnceOf[priority] = (sharer.atOnceOf[priority] ?? 1) - 1
   if (tookMs === null) return 0
   sharer.spentMs += tookMs
-  const usualMs = usualOf(sharer, lane)
-  sharer.tookMs[priority] = usualMs + (tookMs - usualMs) * NEW_WEIGHT
+  const beforeMs = averageMs(sharer, lane)
+  sharer.tookMs[priority] = beforeMs + (tookMs - beforeMs) * NEW_WEIGHT
   lane.tookMs += (tookMs - lane.tookMs) * NEW_WEIGHT
   if (lane.rest === REST && sharer.waiting === 0) return 0
-  const restMs = (lane.rest * tookMs * SHARE_MS) / boundMs(sharers, sharer, now)
+  const restMs = (lane.rest * tookMs * SHARE_MS) / boundOf(sharers, sharer, now)
   if (lane.rest === REST) sharer.restsUntil = now + restMs
   else sharer.longRestsUntil = now + restMs
   return restMs
@@ -221,14 +221,15 @@ export function takeSeen(sharers: Sharers): string[] {
 const rests = ({ restsUntil, longRestsUntil }: Sharer, { rest }: LaneState, now: number): boolean =>
   now < (rest === REST ? restsUntil : longRestsUntil)
 
-/** Whether one more request stays within the bound on work in progress. One request of an organization always does. */
-const fits = (sharer: Sharer, lane: LaneState, roomMs: number): boolean =>
-  sharer.atOnce === 0 || usualOf(sharer, lane) <= roomMs
+/** Whether one more request, in addition to `workMs` in progress, stays within the bound. One request of an organization always does. */
+const isWithin = (boundMs: number, sharer: Sharer, lane: LaneState, workMs: number): boolean =>
+  sharer.atOnce === 0 || averageMs(sharer, lane) <= boundMs - workMs
 
-const usualOf = ({ tookMs }: Sharer, { priority, tookMs: ofLane }: LaneState): number => tookMs[priority] ?? ofLane
+/** Average duration of the organization's requests of a lane, or of all requests of the lane before the first. */
+const averageMs = ({ tookMs }: Sharer, { priority, tookMs: ofLane }: LaneState): number => tookMs[priority] ?? ofLane
 
 /** Expected time of the requests in progress. */
 function expectedMs({ lanes }: Sharers, sharer: Sharer): number {
   if (sharer.atOnce === 0) return 0
-  return lanes.reduce((sum, lane) => sum + (sharer.atOnceOf[lane.priority] ?? 0) * usualOf(sharer, lane), 0)
+  return lanes.reduce((sum, lane) => sum + (sharer.atOnceOf[lane.priority] ?? 0) * averageMs(sharer, lane), 0)
 }
