@@ -138,7 +138,7 @@ async function stepsOf(
       ),
     'sessions: reserve the attempt': async () =>
       each(await units(calls, mint, 1), ({ person: of, session }) =>
-        stores.sessions.reserve(organizationId, userRef(of), sha256Hex(session), 'biometric', 3),
+        stores.sessions.reserve(organizationId, userRef(of), sha256Hex(session), { kind: 'biometric', budget: 3 }),
       ),
     'scoring: scan, features, signs, score, marks': () =>
       each(

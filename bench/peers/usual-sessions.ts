@@ -45,7 +45,7 @@ export function usualSessions(redis: Redis): UsualSessions {
       await redis.pexpire(key, lifetimeMs)
     },
     find: (organizationId, userRef, sha256) => find(keyOf(organizationId, userRef, sha256), userRef),
-    async reserve(organizationId, userRef, sha256, kind, budget) {
+    async reserve(organizationId, userRef, sha256, { kind, budget }) {
       const key = keyOf(organizationId, userRef, sha256)
       const session = await find(key, userRef)
       if (session === null) return null
@@ -61,7 +61,7 @@ export function usualSessions(redis: Redis): UsualSessions {
       await redis.hincrby(key, FIELD[kind], -1)
       return { outcome: 'exhausted', session }
     },
-    async release(organizationId, userRef, sha256, kind) {
+    async release(organizationId, userRef, sha256, { kind }) {
       await redis.hincrby(keyOf(organizationId, userRef, sha256), FIELD[kind], -1)
     },
     changeWords: async (organizationId, userRef, sha256, { to }) => ({

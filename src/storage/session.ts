@@ -62,7 +62,7 @@ export interface SessionStore {
   /** Binds a session without a member to one, once. False if the session is gone or bound to another member. */
   designate(organizationId: string, userRef: string, sha256: string, memberRef: string): Promise<boolean>
   /**
-   * Counts one attempt before it is made, if fewer than `budget` of its kind are used. A typing attempt uses up one suggestion.
+   * Counts one attempt before it is made, if fewer than `budget` of its `kind` are used. A typing attempt uses up one suggestion.
    * Atomic, in one round trip that includes the check of the session. Only `release` undoes a reservation. Null if there is no
    * such live session.
    */
@@ -70,8 +70,7 @@ export interface SessionStore {
     organizationId: string,
     userRef: string,
     sha256: string,
-    kind: AttemptKind,
-    budget: number,
+    attempt: { readonly kind: AttemptKind; readonly budget: number },
   ): Promise<Reservation | null>
   /**
    * Undoes a reservation that revealed nothing, because its pattern could not be read or its code was not compared. Gives back
@@ -81,8 +80,7 @@ export interface SessionStore {
     organizationId: string,
     userRef: string,
     sha256: string,
-    kind: AttemptKind,
-    words: SessionWords | null,
+    reserved: { readonly kind: AttemptKind; readonly words: SessionWords | null },
   ): Promise<void>
   /**
    * Replaces the words if they are still `from`. Atomic. `changed` says whether they were replaced, and `words` are those of the

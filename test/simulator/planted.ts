@@ -127,9 +127,9 @@ export const PLANTED: readonly Planted[] = [
     by: 'I1',
     seenAs({ sessions, authentications }) {
       const places = new Map<string, Parameters<SessionStore['release']>>()
-      const reserve: SessionStore['reserve'] = (organizationId, userRef, sha256, kind, budget) => {
-        places.set(sha256.slice(0, 16), [organizationId, userRef, sha256, kind, null])
-        return sessions.reserve(organizationId, userRef, sha256, kind, budget)
+      const reserve: SessionStore['reserve'] = (organizationId, userRef, sha256, attempt) => {
+        places.set(sha256.slice(0, 16), [organizationId, userRef, sha256, { kind: attempt.kind, words: null }])
+        return sessions.reserve(organizationId, userRef, sha256, attempt)
       }
       const record: AuthenticationStore['record'] = (organizationId, attempt) =>
         authentications.record(organizationId, attempt).catch(async (error: unknown) => {
@@ -238,7 +238,7 @@ export const PLANTED: readonly Planted[] = [
     ...inCalls('sessions', (store) => ({
       async reserve(...place) {
         const reserved = await store.reserve(...place)
-        const [organizationId, userRef, sha256, kind] = place
+        const [organizationId, userRef, sha256, { kind }] = place
         const words = reserved?.session.words ?? null
         if (kind === 'biometric' && words !== null && words.used > 0)
           await store.changeWords(organizationId, userRef, sha256, {

@@ -23,7 +23,7 @@ export function sessionContract(store: () => SessionStore, organizationId: () =>
     } = {},
   ) => store().mint(org, { sha256, userRef, memberRef: userRef, lifetimeMs, ...changes })
 
-  const reserve = (of = sha256) => store().reserve(org, userRef, of, 'biometric', 3)
+  const reserve = (of = sha256) => store().reserve(org, userRef, of, { kind: 'biometric', budget: 3 })
 
   beforeEach(() => {
     org = organizationId()
@@ -48,7 +48,7 @@ export function sessionContract(store: () => SessionStore, organizationId: () =>
       expect(await store().find(org, `${userRef}x`, sha256)).toBeNull()
       expect(await store().find(uuid(), userRef, sha256)).toBeNull()
       expect(await store().find(org, userRef, sha256Hex())).toBeNull()
-      expect(await store().reserve(org, `${userRef}x`, sha256, 'biometric', 3)).toBeNull()
+      expect(await store().reserve(org, `${userRef}x`, sha256, { kind: 'biometric', budget: 3 })).toBeNull()
     })
 
     it('ends with its lifetime', async () => {
@@ -57,7 +57,7 @@ export function sessionContract(store: () => SessionStore, organizationId: () =>
       expect(await reserve()).toBeNull()
       expect(await store().designate(org, userRef, sha256, 'bo')).toBe(false)
       await store().markTypingFailed(org, userRef, sha256)
-      await store().release(org, userRef, sha256, 'biometric', null)
+      await store().release(org, userRef, sha256, { kind: 'biometric', words: null })
       expect(await store().find(org, userRef, sha256)).toBeNull()
     })
   })
@@ -74,7 +74,7 @@ export function sessionContract(store: () => SessionStore, organizationId: () =>
         [other, 'biometric'],
         [sha256, 'biometric'],
       ] as const)
-        nths.push(await store().reserve(org, userRef, session, kind, 3))
+        nths.push(await store().reserve(org, userRef, session, { kind, budget: 3 }))
       expect(nths).toMatchObject([1, 2, 3, 4].map((nth) => ({ nth })))
       userRef = `user-${uuid()}`
       await mint()
@@ -95,7 +95,7 @@ export function sessionContract(store: () => SessionStore, organizationId: () =>
     it('are used up once by a hundred concurrent attempts', async () => {
       await mint({ words })
       const all = await Promise.all(
-        Array.from({ length: 100 }, () => store().reserve(org, userRef, sha256, 'biometric', 100)),
+        Array.from({ length: 100 }, () => store().reserve(org, userRef, sha256, { kind: 'biometric', budget: 100 })),
       )
       expect(new Set(all.map((one) => one?.session.words?.used)).size).toBe(100)
     })

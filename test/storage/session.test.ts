@@ -50,7 +50,7 @@ describe.skipIf(inject('redisUrl') === null)('sessions in redis', () => {
     await sessions.mint(org, minted)
     const implicit = await sessions.mintImplicit(org, { ...minted, sha256: sha256Hex() })
     const keys = [minted, implicit].map(({ sha256 }) => sessionKey(org, userRef, sha256))
-    await sessions.reserve(org, userRef, implicit.sha256, 'biometric', 3)
+    await sessions.reserve(org, userRef, implicit.sha256, { kind: 'biometric', budget: 3 })
     keys.push(indexKey(org, userRef), implicitKey(org, userRef, 'bo'), attemptsKey(org, userRef))
     const exist = script(`return redis.call('exists', unpack(KEYS))`)
     expect(await redis.run(exist, keys, [])).toBe(5)

@@ -181,7 +181,8 @@ async function reserve(needs: ContextNeeds, context: AttemptContext): Promise<Re
   const { max_biometric_attempts, max_code_attempts } = context.settings.policy.policy.security_code_fallback
   const budget = method === 'biometric' ? max_biometric_attempts : max_code_attempts
   const { organizationId, userRef } = who
-  const reservation = await needs.sessions.reserve(organizationId, userRef, context.session.sha256, method, budget)
+  const attempt = { kind: method, budget }
+  const reservation = await needs.sessions.reserve(organizationId, userRef, context.session.sha256, attempt)
   if (reservation === null) throw sessionMissing()
   const session = { ...context.session, ...reservation.session }
   const { used } = session

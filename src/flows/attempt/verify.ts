@@ -112,8 +112,8 @@ function stoppedPattern(opened: Reserved, reserved: Reserved): Unjudged | null {
 async function unjudged(needs: Needs, { why, context, owed }: Unjudged): Promise<VerifyAnswer> {
   const { organizationId, userRef } = context.who
   if (owed !== null) {
-    const { session, method } = owed
-    await needs.sessions.release(organizationId, userRef, session.sha256, method, session.words)
+    const { session, method: kind } = owed
+    await needs.sessions.release(organizationId, userRef, session.sha256, { kind, words: session.words })
   }
   if (!(why instanceof Refusal)) return answerOfClosed(needs, context, why)
   return refusingInvalid(needs.invalidPatterns, organizationId, context.member)(why)

@@ -36,7 +36,7 @@ export function redisSessions(redis: Redis): SessionStore {
       return (await redis.run(DESIGNATE, [sessionKey(organizationId, userRef, sha256)], [memberRef])) === 1
     },
 
-    async reserve(organizationId, userRef, sha256, kind, budget) {
+    async reserve(organizationId, userRef, sha256, { kind, budget }) {
       const key = sessionKey(organizationId, userRef, sha256)
       const keys = [key, attemptsKey(organizationId, userRef)]
       const reply = await redis.run(RESERVE, keys, [FIELD[kind], String(budget)], [key])
@@ -46,7 +46,7 @@ export function redisSessions(redis: Redis): SessionStore {
       return nth > 0 ? { outcome: 'reserved', session, nth } : { outcome: 'exhausted', session }
     },
 
-    async release(organizationId, userRef, sha256, kind, words) {
+    async release(organizationId, userRef, sha256, { kind, words }) {
       const key = sessionKey(organizationId, userRef, sha256)
       await redis.run(RELEASE, [key], [FIELD[kind], ...argumentsOf(words)])
     },

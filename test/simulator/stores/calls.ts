@@ -231,8 +231,8 @@ export function sessionCalls(random: Random, org: string) {
       return ['sessions', 'mint', org, { ...fresh, ...shown, lifetimeMs }]
     }
     if (roll < 4) return ['sessions', 'designate', ...at, memberRef]
-    if (roll < 7) return ['sessions', 'reserve', ...at, kind, 2]
-    if (roll < 8) return ['sessions', 'release', ...at, kind, words]
+    if (roll < 7) return ['sessions', 'reserve', ...at, { kind, budget: 2 }]
+    if (roll < 8) return ['sessions', 'release', ...at, { kind, words }]
     if (roll > 11)
       return ['sessions', 'changeWords', ...at, { from: words, to: { issued: 'a b|c d|en', used: random.below(2) } }]
     const either = random.chance(0.5)

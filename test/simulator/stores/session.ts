@@ -80,7 +80,7 @@ export function memorySessions(now: () => number): MemorySessions {
       write(place, sha256, { ...row, memberRef })
       return true
     },
-    reserve(organizationId, userRef, sha256, kind, budget) {
+    reserve(organizationId, userRef, sha256, { kind, budget }) {
       const place = keyOf(organizationId, userRef)
       const row = liveRow(place, sha256)
       if (row === null) return null
@@ -92,7 +92,7 @@ export function memorySessions(now: () => number): MemorySessions {
       for (const { used } of users.get(place)?.values() ?? []) nth += used.biometric + used.security_code
       return { outcome: 'reserved', session: shown(after), nth }
     },
-    release: (organizationId, userRef, sha256, kind, words) =>
+    release: (organizationId, userRef, sha256, { kind, words }) =>
       change(keyOf(organizationId, userRef), sha256, ({ used, words: now }) => ({
         used: { ...used, [kind]: Math.max(0, used[kind] - 1) },
         words:

@@ -112,8 +112,8 @@ function steps(database: Database): Record<string, Step> {
     'report a pending action': async (of) => sessions.markReported(...(await minted(of)), uuid()),
     'mint an implicit session': ({ organizationId, userRef }) =>
       sessions.mintImplicit(organizationId, { sha256: sha256Hex(), userRef, memberRef: userRef, lifetimeMs: 900_000 }),
-    'reserve an attempt': async (of) => sessions.reserve(...(await minted(of)), 'biometric', 3),
-    'release a reservation': async (of) => sessions.release(...(await minted(of)), 'biometric', null),
+    'reserve an attempt': async (of) => sessions.reserve(...(await minted(of)), { kind: 'biometric', budget: 3 }),
+    'release a reservation': async (of) => sessions.release(...(await minted(of)), { kind: 'biometric', words: null }),
     'mark failed typing': async (of) => sessions.markTypingFailed(...(await minted(of))),
     'end a session': async (of) => sessions.end(...(await minted(of))),
     'end all sessions of a user': (of) => sessions.endAll(of.organizationId, of.userRef, of.userRef),

@@ -74,8 +74,13 @@ describe.skipIf(!clusterIsPossible())('sessions in a Redis Cluster of six nodes'
     await move(keys)
     // One session has moved, the other one has not: ASK redirects to the first; no session ends or begins meanwhile.
     // The number of earlier reservations is unknown meanwhile.
-    expect(await store.reserve(ORG, userRef, sha256, 'biometric', 3)).toMatchObject({ outcome: 'reserved', nth: 1 })
-    expect(await store.reserve(ORG, userRef, implicit.sha256, 'biometric', 3)).toMatchObject({ outcome: 'reserved' })
+    expect(await store.reserve(ORG, userRef, sha256, { kind: 'biometric', budget: 3 })).toMatchObject({
+      outcome: 'reserved',
+      nth: 1,
+    })
+    expect(await store.reserve(ORG, userRef, implicit.sha256, { kind: 'biometric', budget: 3 })).toMatchObject({
+      outcome: 'reserved',
+    })
     const late = { kind: 'degraded' }
     await expect(store.endAll(ORG, userRef, null)).rejects.toMatchObject(late)
     await expect(store.mint(ORG, { ...session, sha256: sha256Hex() })).rejects.toMatchObject(late)
@@ -123,7 +128,8 @@ describe.skipIf(!clusterIsPossible())('sessions in a Redis Cluster of six nodes'
 
   it('survive the loss of their master: calls are refused until its replica is promoted, then sessions are unchanged', async () => {
     const sessions = await Promise.all(Array.from({ length: 12 }, minted))
-    for (const { userRef, sha256 } of sessions) await store.reserve(ORG, userRef, sha256, 'biometric', 3)
+    for (const { userRef, sha256 } of sessions)
+      await store.reserve(ORG, userRef, sha256, { kind: 'biometric', budget: 3 })
     const { master } = await cluster.ofKey(indexKey(ORG, sessions[0]?.userRef ?? ''))
     await master.kill()
     await expect(find(sessions[0] ?? (await minted()))).rejects.toMatchObject({ kind: 'degraded' })

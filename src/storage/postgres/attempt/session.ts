@@ -46,7 +46,7 @@ export function postgresSessions(database: Database): SessionStore {
         return count === 1
       }),
 
-    reserve: (organizationId, userRef, sha256, kind, budget) =>
+    reserve: (organizationId, userRef, sha256, { kind, budget }) =>
       ephemeral(organizationId, async (sql) => {
         const used = sql(`used_${kind}`)
         const words = kind === 'biometric' ? sql`, words_used = words_used + 1` : sql``
@@ -61,7 +61,7 @@ export function postgresSessions(database: Database): SessionStore {
         return session === null ? null : { outcome: 'exhausted', session }
       }),
 
-    release: (organizationId, userRef, sha256, kind, words) =>
+    release: (organizationId, userRef, sha256, { kind, words }) =>
       ephemeral(organizationId, async (sql) => {
         const used = sql(`used_${kind}`)
         const returned =
