@@ -52,12 +52,12 @@ describe.each(ENDS.map((now) => [new Date(now).toISOString(), now] as const))('a
   it('has addresses of a range that nobody uses, each with a place and a network', () => {
     for (const { address } of all) {
       expect(address).toMatch(/^198\.1[89]\./)
-      const { place, network } = madeUpGeography.look(address)
+      const { place, network } = madeUpGeography.locate(address)
       expect([place?.city, network?.organization]).toEqual([expect.any(String), expect.stringMatching(/^Example/)])
     }
   })
 })
 
 it('an address that is not of the month has no place', () => {
-  expect(madeUpGeography.look('203.0.113.7')).toEqual({ place: null, network: null, anonymizer: null })
+  expect(madeUpGeography.locate('203.0.113.7')).toEqual({ place: null, network: null, anonymizer: null })
 })
