@@ -134,10 +134,10 @@ export function indicatorsOf({
 }
 
 /** Confidence that the pattern is a copy, and the id of the known pattern that it is nearest to. */
-const copySignal = (copyOf: AttemptFacts['copyOf']): Signal => ({
+const copySignal = (copy: AttemptFacts['copyOf']): Signal => ({
   signal: 'copy_of',
-  value: copyOf?.chance === undefined ? null : 1 - copyOf.chance,
-  reference: copyOf?.patternId ?? null,
+  value: copy?.chance === undefined ? null : 1 - copy.chance,
+  reference: copy?.patternId ?? null,
   weight: 1,
   computedOutcome: null,
 })
@@ -148,23 +148,15 @@ const UNKNOWN: Circumstances = { at: 0, ip: null, network: null, anonymizer: nul
 
 async function traced(needs: Needs, organizationId: string, attempt: LoggedAttempt): Promise<AttemptTrace> {
   const { patternId, sealed, facts, userRef, memberRef, accountId, memberId } = attempt
-  const copyOf = facts?.copyOf ?? null
-  const copyWith = (presses: TracedCopy['presses']) =>
-    copyOf === null
-      ? null
-      : { patternId: copyOf.patternId, chance: copyOf.chance ?? null, at: receivedAt(copyOf.patternId), presses }
-  const none = (nMissing: number) => ({ attempt, trace: null, nMissing, reproduced: null, copy: copyWith(null) })
+  const none = (nMissing: number) => ({ attempt, trace: null, nMissing, reproduced: null, copy: copyOf(attempt, null) })
   const person = await needs.accounts.find(organizationId, userRef, memberRef)
   if (patternId === null || sealed === null || facts === null || person?.member?.id !== memberId) return none(0)
   const { generation } = person.member
-  const held = new Map((await needs.profiles.references(organizationId, memberId)).map((one) => [one.id, one]))
-  const wanted = [...facts.references, ...facts.adaptive]
-  const nMissing = wanted.filter((id) => !held.has(id)).length
+  const held: Held = new Map((await needs.profiles.references(organizationId, memberId)).map((one) => [one.id, one]))
+  const nMissing = [...facts.references, ...facts.adaptive].filter((id) => !held.has(id)).length
   if (nMissing > 0) return none(nMissing)
   const open = (id: string, sealed: Uint8Array) =>
     needs.vault.open(organizationId, { accountId, memberId, patternId: id, generation }, sealed)
-  const testedSample = async (id: string) =>
-    (await needs.authentications.findByPattern(organizationId, userRef, id))?.sealed ?? null
   const samples = (ids: readonly string[]) =>
     Promise.all(ids.map((id) => open(id, held.get(id)?.sealed ?? new Uint8Array())))
   const inputs = {
@@ -174,19 +166,39 @@ async function traced(needs: Needs, organizationId: string, attempt: LoggedAttem
     sitting: facts.sitting ?? 'same',
   }
   const trace = traceOf(needs.scorer(), inputs)
-  const { confidence, confidenceAdapted, botLikelihood } = trace.result
+  const original = await sealedOriginal(needs, organizationId, attempt, held)
+  const known = original === null ? null : [...inputs.references, await open(original.id, original.sealed)]
+  const confirm = (sample: Uint8Array) => confirmed(sketchOf(sample))
+  const presses = known && needs.scorer().kernel.copiedPresses(sketchOf(inputs.probe), known.map(confirm))
+  const reproduced = isReproduced(attempt.confidenceBiometrics, facts, trace)
+  return { attempt, trace, nMissing, reproduced, copy: copyOf(attempt, presses) }
+}
+
+type Held = ReadonlyMap<string, { readonly sealed: Uint8Array }>
+
+/** The known pattern that the attempt repeats, from the references or the tested patterns; null if there is none or it was deleted. */
+async function sealedOriginal(
+  { authentications }: Needs,
+  organizationId: string,
+  { userRef, facts }: LoggedAttempt,
+  held: Held,
+): Promise<{ readonly id: string; readonly sealed: Uint8Array } | null> {
+  const id = facts?.copyOf?.patternId
+  if (id === undefined) return null
+  const found = held.get(id) ?? (await authentications.findByPattern(organizationId, userRef, id))
+  return found?.sealed ? { id, sealed: found.sealed } : null
+}
+
+function copyOf({ facts }: LoggedAttempt, presses: TracedCopy['presses']): TracedCopy | null {
+  const copy = facts?.copyOf ?? null
+  if (copy === null) return null
+  return { patternId: copy.patternId, chance: copy.chance ?? null, at: receivedAt(copy.patternId), presses }
+}
+
+function isReproduced(recorded: number, facts: AttemptFacts, { result }: Trace): boolean {
+  const { confidence, confidenceAdapted, botLikelihood } = result
   const found = [confidence ?? 0, Math.max(confidence ?? 0, confidenceAdapted ?? 0)]
-  const reproduced = found.includes(attempt.confidenceBiometrics) && isSameBot(botLikelihood, facts.botLikelihood)
-  const original =
-    copyOf === null ? null : (held.get(copyOf.patternId)?.sealed ?? (await testedSample(copyOf.patternId)))
-  const presses =
-    copyOf === null || original === null
-      ? null
-      : needs.scorer().kernel.copiedPresses(
-          sketchOf(inputs.probe),
-          [...inputs.references, await open(copyOf.patternId, original)].map((one) => confirmed(sketchOf(one))),
-        )
-  return { attempt, trace, nMissing, reproduced, copy: copyWith(presses) }
+  return found.includes(recorded) && isSameBot(botLikelihood, facts.botLikelihood)
 }
 
 /** Whether a likelihood is that of the facts. The known patterns, which a trace does not have, may have raised it to a verdict. */
