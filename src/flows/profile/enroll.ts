@@ -7,7 +7,7 @@ import {
   type ProfileView,
   profileView,
 } from '../../domain/biometric-status.js'
-import { enrollmentPlace } from '../../domain/enrollment.js'
+import { type EnrollmentPlace, enrollmentPlace } from '../../domain/enrollment.js'
 import { livePending, type UpdateProgress, updateProgress } from '../../domain/pending-action.js'
 import { profileLocked, Refusal, userNotFound } from '../../domain/refusal.js'
 import type { PatternReading, Scoring } from '../../scoring/scoring.js'
@@ -125,10 +125,10 @@ export async function admit(needs: AdmitNeeds, admission: Admission, candidate: 
   const { who, session, account, hints } = admission
   const settings = settingsFor(await needs.settingsOf(who.organizationId), account)
   const intervalMs = intervalOf(settings)
-  const { member, stored, replaces } = await placed(needs, admission, candidate, intervalMs)
+  const { member, stored, replaces } = await storeInProfile(needs, admission, candidate, intervalMs)
   const target = needs.targets.targetRefPatterns
   const pending = updateProgress(livePending(member.pending, needs.now()), target)
-  const ended = stored && replaces ? { nPatternsReplaced: target, nPatternsToReplace: target } : null
+  const ended = replaces ? { nPatternsReplaced: target, nPatternsToReplace: target } : null
   const shown = stored ? session : await returnWords(needs, who, admission)
   const isIncomplete = !canVerify(biometricStatus(member, needs.targets, needs.now()))
   return {
@@ -162,46 +162,46 @@ interface Placed {
   readonly replaces: boolean
 }
 
-/** Finds the pattern's place in the profile and stores it there. */
-async function placed(
+/** Finds the pattern's place in the profile, runs the reset that it asks for, and stores the pattern there. */
+async function storeInProfile(
   needs: AdmitNeeds,
   admission: Admission,
   candidate: Candidate,
   intervalMs: number,
 ): Promise<Placed> {
-  const { who, session, account, member } = admission
-  refuseLocked(member)
+  refuseLocked(admission.member)
   const now = needs.now()
-  const finished = canVerify(biometricStatus(member, needs.targets, now))
-  const authenticatedAt = finished ? await lastTyped(needs, admission, now) : null
-  const { reportedAction } = session
-  const place = enrollmentPlace({ member, session: { authenticatedAt, reportedAction }, targets: needs.targets, now })
+  const place = await placeOf(needs, admission, now)
   switch (place.kind) {
     case 'reset': {
       // This check comes before the reset, because a replay must not cause one.
       if (needs.replay === 'reject' && (await isReplay(needs, admission, candidate)))
         throw notStored({ outcome: 'replay' }, now)
-      const reset = await resetQueued(needs, admission, place.pendingId)
-      return placed(needs, { ...admission, member: reset }, candidate, intervalMs)
+      const member = await resetQueued(needs, admission, place.pendingId)
+      return storeInProfile(needs, { ...admission, member }, candidate, intervalMs)
     }
     case 'none':
-      return { member, stored: false, replaces: false }
+      return { member: admission.member, stored: false, replaces: false }
     case 'closed':
       throw new Refusal(
         'profile-complete',
         'the biometric profile is complete: verify in this session first, or reset the profile',
       )
   }
-  const storing = { who, account, member, place, candidate, intervalMs, linkId: null }
-  const outcome = await storeReference(needs, storing)
-  switch (outcome.outcome) {
-    case 'added':
-      return { member: outcome.member, stored: true, replaces: place.kind === 'replace' }
-    case 'closed':
-      return { member: outcome.member, stored: false, replaces: false }
-    default:
-      throw notStored(outcome, now)
-  }
+  const { who, account, member } = admission
+  const outcome = await storeReference(needs, { who, account, member, place, candidate, intervalMs, linkId: null })
+  if (outcome.outcome !== 'added' && outcome.outcome !== 'closed') throw notStored(outcome, now)
+  const stored = outcome.outcome === 'added'
+  return { member: outcome.member, stored, replaces: stored && place.kind === 'replace' }
+}
+
+/** The place of the next pattern of this session. */
+async function placeOf(needs: AdmitNeeds, admission: Admission, now: number): Promise<EnrollmentPlace> {
+  const { member, session } = admission
+  const { targets } = needs
+  const isComplete = canVerify(biometricStatus(member, targets, now))
+  const authenticatedAt = isComplete ? await lastTyped(needs, admission, now) : null
+  return enrollmentPlace({ member, session: { authenticatedAt, reportedAction: session.reportedAction }, targets, now })
 }
 
 /** Refuses patterns of a member whom an administrator has locked: a new profile would end the lock. */
