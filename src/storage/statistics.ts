@@ -50,9 +50,7 @@ export interface StatisticsStore {
   talliesOfUser(
     organizationId: string,
     userRef: string,
-    facet: string,
-    window: TimeWindow,
-    bucket: Bucket | null,
+    asked: { readonly facet: string; readonly window: TimeWindow; readonly bucket: Bucket | null },
   ): Promise<Tally[]>
   /** Number of users with a blocked attempt, by bucket. */
   blockedUsers(

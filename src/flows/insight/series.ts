@@ -83,7 +83,7 @@ export function createSeries({ statistics }: Needs): Series {
   ) =>
     userRef === undefined
       ? statistics.tallies(organizationId, facet, window, bucket)
-      : statistics.talliesOfUser(organizationId, userRef, facet, window, bucket)
+      : statistics.talliesOfUser(organizationId, userRef, { facet, window, bucket })
   const by: Series['by'] = async (organizationId, facet, window, userRef) => {
     const tallies = await talliesOf({ organizationId, userRef }, facet, window, null)
     return tallies.map((tally) => ({ value: tally.value, ...countedOf([tally]) })).sort((a, b) => b.n - a.n)
@@ -114,16 +114,12 @@ export function createSeries({ statistics }: Needs): Series {
 
     async habits(organizationId, window, userRef) {
       const tallies = await talliesOf({ organizationId, userRef }, 'all', window, 'hour')
+      const parts = (length: number, indexOf: (at: number) => number) =>
+        Array.from({ length }, (_, index) => countedOf(tallies.filter(({ at }) => indexOf(at) === index)))
       return {
-        hours: Array.from({ length: 24 }, (_, hour) =>
-          countedOf(tallies.filter(({ at }) => new Date(at).getUTCHours() === hour)),
-        ),
-        days: Array.from({ length: 7 }, (_, day) =>
-          countedOf(tallies.filter(({ at }) => (new Date(at).getUTCDay() + 6) % 7 === day)),
-        ),
-        week: Array.from({ length: 7 * 24 }, (_, hour) =>
-          countedOf(tallies.filter(({ at }) => hourOfWeek(at) === hour)),
-        ),
+        hours: parts(24, (at) => new Date(at).getUTCHours()),
+        days: parts(7, (at) => (new Date(at).getUTCDay() + 6) % 7),
+        week: parts(7 * 24, hourOfWeek),
       }
     },
 

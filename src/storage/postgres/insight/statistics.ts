@@ -35,7 +35,7 @@ export function postgresStatistics(database: Database): StatisticsStore {
         return rows.map(toTally)
       }),
 
-    talliesOfUser: (organizationId, userRef, facet, window, bucket) =>
+    talliesOfUser: (organizationId, userRef, { facet, window, bucket }) =>
       database.scoped(organizationId, async (sql) => {
         const rows = await sql<TallyRow[]>`
           select ${started(sql, sql`keystride.time_of(id)`, bucket, window.from)} as at, f.value, count(*)::int as n,
