@@ -1,5 +1,6 @@
-import { Command, InvalidArgumentError, Option } from 'commander'
+import { Command, Option } from 'commander'
 import { calibrate, calibrateSynthesis, LEFT_OUT } from '../calibration/calibrate.js'
+import { seed } from './arguments.js'
 
 interface Options {
   readonly data: string
@@ -17,7 +18,7 @@ export function calibrateCommand(run: (work: () => Promise<void>) => Promise<voi
     )
     .requiredOption('--data <folder>', 'folder with the open data sets; aalto_desktop.tsv.gz at least')
     .requiredOption('--out <file>', 'model file to write')
-    .option('--seed <number>', 'the same data, seed and build give the same bytes', wholeNumber, 1)
+    .option('--seed <number>', 'the same data, seed and build give the same bytes', seed, 1)
     .addOption(
       new Option(
         '--without <source>',
@@ -52,9 +53,4 @@ export function calibrateCommand(run: (work: () => Promise<void>) => Promise<voi
         process.stdout.write(`${options.out}: ${bytes} bytes\n`)
       }),
     )
-}
-
-function wholeNumber(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('wanted a whole number')
-  return Number(text)
 }

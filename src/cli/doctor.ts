@@ -1,6 +1,6 @@
-import { Command, InvalidArgumentError } from 'commander'
+import { Command } from 'commander'
 import { print, run } from './administer.js'
-import { JSON_OPTION } from './arguments.js'
+import { above0, JSON_OPTION } from './arguments.js'
 import type { DiagnosisOptions } from './doctor/diagnose.js'
 import { count, type Finding } from './doctor/finding.js'
 import { table } from './table.js'
@@ -10,7 +10,12 @@ export const doctorCommand = (env: NodeJS.ProcessEnv): Command =>
   new Command('doctor')
     .description('check what the service needs: configuration, stores, keys, certificates, jobs and backups')
     .option('--backup <path>', 'a backup file, or the folder of the backups: checks age and size of the newest')
-    .option('--backup-max-age <hours>', 'age from which a backup, or a list of erasures, is a warning', hours, 26)
+    .option(
+      '--backup-max-age <hours>',
+      'age from which a backup, or a list of erasures, is a warning',
+      above0('a number of hours above 0'),
+      26,
+    )
     .option('--erasures <file>', 'the latest output of "erasures export": checks its age, and whether it is whole')
     .option(...JSON_OPTION)
     .addHelpText('after', NOTES)
@@ -40,11 +45,4 @@ function report(findings: readonly Finding[]): string {
     count(total(level), level),
   )
   return `${table(['level', 'area', 'found'], rows)}\n\n${total('ok')} ok, ${notes}, ${warnings}, ${problems}`
-}
-
-function hours(text: string): number {
-  const value = Number(text)
-  if (text.trim() === '' || !Number.isFinite(value) || value <= 0)
-    throw new InvalidArgumentError('wanted a number of hours above 0')
-  return value
 }

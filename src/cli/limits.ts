@@ -1,7 +1,7 @@
-import { Command, InvalidArgumentError } from 'commander'
+import { Command } from 'commander'
 import { burstOf, type KeyRate, NO_RATE } from '../domain/key-rate.js'
 import { type Administer, print, WrongUse } from './administer.js'
-import { JSON_OPTION, uuid } from './arguments.js'
+import { JSON_OPTION, uuid, whole } from './arguments.js'
 
 interface Options {
   readonly rate?: number | 'default'
@@ -17,7 +17,7 @@ export function limitsCommand(administer: Administer): Command {
     .description('show the rate limit of each API key of an organization; with options, change it')
     .argument('<organization-id>', 'id as "organization list" prints it', uuid)
     .option('--rate <n>', 'requests a second; 0 is unlimited, "default" is KEY_RATE', rate)
-    .option('--burst <n>', 'burst in requests; two seconds of the rate unless given', burst)
+    .option('--burst <n>', 'burst in requests; two seconds of the rate unless given', whole(1, MOST))
     .option(...JSON_OPTION)
     .action((organizationId: string, options: Options) =>
       administer(async ({ flows }) => {
@@ -45,12 +45,4 @@ function shown(keyRate: KeyRate | null): string {
   return perSecond === NO_RATE ? 'unlimited' : `${perSecond} requests a second for each key, ${atOnce} at once`
 }
 
-const rate = (text: string): number | 'default' => (text === 'default' ? text : whole(text, 0))
-const burst = (text: string): number => whole(text, 1)
-
-function whole(text: string, least: number): number {
-  const n = Number(text)
-  if (text.trim() === '' || !Number.isSafeInteger(n) || n < least || n > MOST)
-    throw new InvalidArgumentError(`wanted a whole number from ${least} to ${MOST}`)
-  return n
-}
+const rate = (text: string): number | 'default' => (text === 'default' ? text : whole(0, MOST)(text))

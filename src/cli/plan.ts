@@ -7,6 +7,7 @@ import type { CapacityTarget } from '../capacity/sizes.js'
 import { PATH_VERSION } from '../flows/attempt/path-version.js'
 import { costsFile } from '../scoring/artifacts.js'
 import { print } from './administer.js'
+import { above0, whole } from './arguments.js'
 import { table } from './table.js'
 
 interface Options {
@@ -32,20 +33,20 @@ interface Options {
 export function planCommand(run: (work: () => Promise<void>) => Promise<void>): Command {
   return new Command('plan')
     .description('plan processes, memory and stores for a target, from measured costs; name the first bottleneck')
-    .requiredOption('--people <n>', 'people enrolled', whole(1))
-    .requiredOption('--peak <n>', 'sign-ins a second at the busiest time', above0)
-    .option('--p99 <ms>', '99th percentile of a verify at the peak, ms', above0, 100)
-    .option('--retention <days>', 'retention of authentications, days', whole(1), 400)
+    .requiredOption('--people <n>', 'people enrolled', atLeast(1))
+    .requiredOption('--peak <n>', 'sign-ins a second at the busiest time', above0())
+    .option('--p99 <ms>', '99th percentile of a verify at the peak, ms', above0(), 100)
+    .option('--retention <days>', 'retention of authentications, days', atLeast(1), 400)
     .option('--growth <share>', 'yearly growth of people and sign-ins, such as 0.2 or 20%', share(100), 0)
-    .option('--years <n>', 'years that the plan must last', whole(0), 1)
-    .option('--daily <n>', 'sign-ins of a person a day, averaged over the year', above0, 1)
+    .option('--years <n>', 'years that the plan must last', atLeast(0), 1)
+    .option('--daily <n>', 'sign-ins of a person a day, averaged over the year', above0(), 1)
     .option('--retypes <share>', 'sign-ins with a second typing attempt', share(2), 0.1)
     .option('--remembered <share>', 'first attempts that hit the cache of a process', share(1), 0)
     .option('--codes <share>', 'sign-ins that end with a security code', share(1), 0.02)
     .option('--newcomers <share>', 'sign-ins of a person who enrolls first', share(1), 0.01)
-    .option('--spare <n>', 'spare processes, so that one may die or be updated', whole(0), 1)
-    .option('--pool <n>', 'connections to PostgreSQL of each process (DATABASE_POOL)', whole(2), 10)
-    .option('--cores <n>', 'cores of each machine', whole(1), 8)
+    .option('--spare <n>', 'spare processes, so that one may die or be updated', atLeast(0), 1)
+    .option('--pool <n>', 'connections to PostgreSQL of each process (DATABASE_POOL)', atLeast(2), 10)
+    .option('--cores <n>', 'cores of each machine', atLeast(1), 8)
     .addOption(
       new Option('--costs <file>', 'costs measured on your machine: npm run bench -- path --costs FILE').default(
         undefined,
@@ -135,20 +136,7 @@ const digits = (value: number): string =>
   value >= 1000 ? Math.round(value).toLocaleString('en') : String(Number(value.toPrecision(3)))
 const spread = ({ low, high }: Range): string => (low === high ? '' : `${digits(low)} to ${digits(high)}`)
 
-function whole(least: number) {
-  return (text: string): number => {
-    if (!/^\d{1,12}$/.test(text) || Number(text) < least)
-      throw new InvalidArgumentError(`wanted a whole number from ${least} up`)
-    return Number(text)
-  }
-}
-
-function above0(text: string): number {
-  const value = Number(text)
-  if (text.trim() === '' || !Number.isFinite(value) || value <= 0)
-    throw new InvalidArgumentError('wanted a number above 0')
-  return value
-}
+const atLeast = (least: number) => whole(least, 999_999_999_999, `a whole number from ${least} up`)
 
 /** Parses `0.2` or `20%`, up to `most`. */
 function share(most: number) {

@@ -1,8 +1,8 @@
-import { Command, InvalidArgumentError, Option } from 'commander'
+import { Command, Option } from 'commander'
 import { overQuota, type Quotas } from '../domain/organization.js'
 import type { License } from '../storage/organization.js'
 import { type Administer, print } from './administer.js'
-import { JSON_OPTION, uuid } from './arguments.js'
+import { JSON_OPTION, uuid, whole } from './arguments.js'
 import { table } from './table.js'
 
 /** `keystride organization quotas`: shows the licensed quotas of an organization and, with options, changes them. */
@@ -41,9 +41,4 @@ function report({ quotas, headcount }: License): string {
   return `mode: ${quotas.mode}\n${table(['licensed', 'quota', 'in use'], rows)}${over}`
 }
 
-function count(text: string): number {
-  const n = Number(text)
-  if (text.trim() === '' || !Number.isSafeInteger(n) || n < 0 || n > 2_147_483_647)
-    throw new InvalidArgumentError('wanted a whole number, 0 for unlimited')
-  return n
-}
+const count = whole(0, 2_147_483_647, 'a whole number, 0 for unlimited')

@@ -3,13 +3,14 @@ import { SUGGESTED_KEY_PRESSES } from '../domain/suggested-words.js'
 import { plainLetters } from '../domain/typed-words.js'
 import { suggestWords } from '../domain/typing-words.js'
 import { person } from '../typist/made-up-person.js'
+import { seed } from './arguments.js'
 
 /** `keystride typing-pattern`: prints typing of a made-up person, to try the API without a recorder. */
 export function typingPatternCommand(): Command {
   return new Command('typing-pattern')
     .description('print a typing pattern of a made-up person, to try the API with')
-    .option('--person <number>', 'number of the person: the same number is the same person', wholeNumber, 1)
-    .option('--session <number>', "number of the person's session; each has its own text", wholeNumber, 1)
+    .option('--person <number>', 'number of the person: the same number is the same person', seed, 1)
+    .option('--session <number>', "number of the person's session; each has its own text", seed, 1)
     .addOption(
       new Option(
         '--text <text>',
@@ -32,11 +33,6 @@ export function typingPatternCommand(): Command {
       const text = options.text ?? typedWords(options.words) ?? suggestWords('en', options.session).join(' ')
       process.stdout.write(`${JSON.stringify(person(options.person).types(text, options.session))}\n`)
     })
-}
-
-function wholeNumber(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('wanted a whole number')
-  return Number(text)
 }
 
 /** One argument may hold several words. */

@@ -2,11 +2,12 @@ import { readFileSync } from 'node:fs'
 import { createServer as createHttp, type IncomingMessage, type RequestListener } from 'node:http'
 import { createServer as createHttps } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { Command, InvalidArgumentError } from 'commander'
+import { Command } from 'commander'
 import { oneLine } from '../domain/alert.js'
 import { isWebhookSecret } from '../domain/webhook.js'
 import { webhookProblem } from '../jobs/channels/webhook-signature.js'
 import { iso, print, run, WrongUse } from './administer.js'
+import { whole } from './arguments.js'
 
 interface Options {
   readonly port: number
@@ -28,7 +29,7 @@ export const webhookCommand = (env: NodeJS.ProcessEnv): Command =>
 const listenCommand = (env: NodeJS.ProcessEnv): Command =>
   new Command('listen')
     .description('print each webhook that arrives on 127.0.0.1, verified or refused with the reason, until Ctrl-C')
-    .requiredOption('--port <n>', 'port to listen on; 0 picks a free one', port)
+    .requiredOption('--port <n>', 'port to listen on; 0 picks a free one', whole(0, 65_535, 'a port, 0 to 65535'))
     .option(
       '--secret <whsec>',
       `signing secret of the channel (default: ${SECRET_VARIABLE}, which no list of processes shows)`,
@@ -56,11 +57,6 @@ Then set https://localhost:8443/ as the webhook channel, and send a test.`,
         await listen(options, secret)
       }),
     )
-
-function port(text: string): number {
-  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) throw new InvalidArgumentError('wanted a port, 0 to 65535')
-  return Number(text)
-}
 
 async function listen({ port, cert, key, json }: Options, secret: string): Promise<void> {
   if ((cert === undefined) !== (key === undefined)) throw new WrongUse('--cert and --key need each other')
