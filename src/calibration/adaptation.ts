@@ -3,7 +3,7 @@ import { DEFAULT_POLICY } from '../domain/policy.js'
 import { verdict } from '../domain/verdict.js'
 import type { Kernel } from '../scoring/kernel.js'
 import { encodeSample } from '../scoring/sample.js'
-import type { TypingSession } from './dataset.js'
+import { PAUSE_MS, type TypingSession } from './dataset.js'
 import type { Random } from './random.js'
 
 /** References of one person, as samples. */
@@ -113,7 +113,6 @@ export function blended(text: TypingSession, from: Rhythm, to: Rhythm, share: nu
 }
 
 const LEAST_MS = 5
-const PAUSE_MS = 2000
 
 export function rhythmOf(session: TypingSession): Rhythm {
   return {

@@ -1,4 +1,5 @@
-import type { TypingSession } from './dataset.js'
+import { PAUSE_MS, type TypingSession } from './dataset.js'
+import { meanOf } from './metrics.js'
 import { type Drawing, normal, type Random, shuffled } from './random.js'
 
 /**
@@ -85,15 +86,11 @@ export interface Captured {
   readonly byPair: (first: number, second: number) => Drawer | null
 }
 
-const PAUSE_MS = 2000
-const averageOf = (values: readonly number[]): number =>
-  values.reduce((sum, value) => sum + value, 0) / Math.max(values.length, 1)
-
 function momentsOf(values: readonly number[]): Moments {
   const spread = (of: readonly number[], mean: number): number =>
-    Math.sqrt(averageOf(of.map((value) => (value - mean) ** 2)))
+    Math.sqrt(meanOf(of.map((value) => (value - mean) ** 2)))
   const logs = values.map((value) => Math.log(Math.max(value, 5)))
-  const [mean, logMean] = [averageOf(values), averageOf(logs)]
+  const [mean, logMean] = [meanOf(values), meanOf(logs)]
   const sorted = [...values].sort((a, b) => a - b)
   return { sorted, mean, deviation: spread(values, mean), logMean, logDeviation: spread(logs, logMean) }
 }
@@ -172,7 +169,7 @@ function drawn(
 
 /**
  * One synthetic session over the keys of `text`, with times rounded to `gridMs` and within a pattern's bounds. A context that
- * was never captured backs off: pair, key, all. A forger releases a key before pressing it again.
+ * was never captured backs off: pair, key, all.
  */
 export function synthesize(
   attackModel: AttackModel,
@@ -199,6 +196,11 @@ export function synthesize(
     if (i > 0) now += Math.max(grid(moved(flightMs)), 5)
     return { key, pressMs: now, releaseMs: now + Math.max(grid(moved(holdMs)), 5) }
   })
+  return releasedInTime(session, random)
+}
+
+/** The session as typed on one keyboard: a key is released before it is pressed again. */
+export function releasedInTime(session: TypingSession, random: Random): TypingSession {
   return session.map((press, i) => {
     const next = session[i + 1]
     return next?.key === press.key && next.pressMs <= press.releaseMs

@@ -7,6 +7,9 @@ import { seededRandom } from './random.js'
 
 export type TypingSession = readonly KeyPress[]
 
+/** A longer time between two presses is a pause. */
+export const PAUSE_MS = 2000
+
 /** One person of a data set. `sessions` is by name, in file order. */
 export interface Subject {
   readonly id: number

@@ -3,6 +3,7 @@ import { encodeSample } from '../scoring/sample.js'
 import type { Sources } from './comparisons.js'
 import { fitComponents } from './components.js'
 import type { Subject, TypingSession } from './dataset.js'
+import { meanOf } from './metrics.js'
 import { blankModel, encodeModel, FEATURE_KINDS, type ModelParts, SUMMARY_SIZE } from './model-file.js'
 import { fitPopulation, keysOf, type RawSession } from './population.js'
 import { fitTwoCovariance, type VectorGroup } from './two-covariance.js'
@@ -90,7 +91,6 @@ function scalesOf(people: readonly (readonly Float32Array[])[]): Float32Array {
   return out
 }
 
-const meanOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length
 function varianceOf(values: readonly number[]): number {
   const mean = meanOf(values)
   return meanOf(values.map((value) => (value - mean) ** 2))

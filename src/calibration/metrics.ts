@@ -133,3 +133,7 @@ export function calibrationError(people: readonly PersonScores[], prior: number)
   add(impostor, (1 - prior) / impostor.length, 0)
   return bins.reduce((sum, { said, was }) => sum + Math.abs(said - was), 0)
 }
+
+/** The mean; 0 of an empty list. */
+export const meanOf = (values: readonly number[]): number =>
+  values.reduce((sum, value) => sum + value, 0) / Math.max(values.length, 1)

@@ -1,4 +1,6 @@
-import type { Subject, TypingSession } from './dataset.js'
+import { releasedInTime } from './attack-models.js'
+import { PAUSE_MS, type Subject, type TypingSession } from './dataset.js'
+import { meanOf } from './metrics.js'
 import { type Drawing, normal, type Random } from './random.js'
 
 /**
@@ -72,9 +74,7 @@ export interface Means {
   readonly residuals: readonly (readonly (readonly [hold: number, interval: number])[])[]
 }
 
-const PAUSE_MS = 2000
 const log = (ms: number): number => Math.log(Math.max(5, Math.min(ms, PAUSE_MS)))
-const meanOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length
 
 /** Logarithms of the hold of press `i` and of the interval before it. */
 function timesOf(session: TypingSession, i: number): [hold: number, interval: number] {
@@ -169,12 +169,7 @@ export function forgeWithMemory(
     if (i > 0) now += grid(intervalMean + victim.spread[1] * interval)
     return { key, pressMs: now, releaseMs: now + grid(holdMean + victim.spread[0] * hold) }
   })
-  return session.map((press, i) => {
-    const next = session[i + 1]
-    return next?.key === press.key && next.pressMs <= press.releaseMs
-      ? { ...press, releaseMs: Math.max(press.pressMs + 5, next.pressMs - 20 - Math.floor(40 * random())) }
-      : press
-  })
+  return releasedInTime(session, random)
 }
 
 /** Residuals press by press, in units of the spread. */
