@@ -6,7 +6,7 @@
 import { FEATURES, FEATURES_MAX, SUMMARY_SIZE, countOf, f32At, setF32 } from './layout'
 import { SHARED, linkProbe, linkReferences } from './alignment'
 import { sumLanes } from './lanes'
-import { stat } from './measure'
+import { OFFSET_RATIO, OFFSET_RATIO_PER_EVENT, stat } from './measure'
 import { summaryScales } from './model'
 import { Baseline, STAT_ROWS, measureAll, measureBaseline, baseline } from './reference-baseline'
 import { summaryOf } from './summary'
@@ -56,8 +56,8 @@ export function compare(references: i32): i32 {
     putLanes(f32x4.sub(stat(i), baseline(i, Baseline.most)))
   }
   putLanes(templateAt(TemplateRow.mean))
-  put(sumLanes(stat(11)))
-  put(sumLanes(stat(16)))
+  put(sumLanes(stat(OFFSET_RATIO)))
+  put(sumLanes(stat(OFFSET_RATIO_PER_EVENT)))
   compareSummaries(references)
   put(f32x4.extract_lane(templateAt(TemplateRow.events), 0))
   return at

@@ -32,16 +32,40 @@ export const enum Habit {
   /** Mean difference from the mean of the matches. */
   holdOffset,
   flightOffset,
-  /** First of ten: correlation of one time with the next, of the population with holds and with release-press times, roll-over, tails. */
-  dependence,
-  /**
-   * First of fifteen: correlations with the means of the matches and slopes (`holdTie` and others); products of hold and flight
-   * of one press, and of a flight with the next but one.
-   */
-  ties = 24,
+  /** Correlations of one time with the next. */
+  holdAfterHold,
+  flightAfterFlight,
+  flightAfterHold,
+  /** Correlations of the population's expectation with holds and with release-press times. */
+  expectedHold,
+  expectedReleasePress,
+  /** Shares of the presses, and of the releases, before the previous release. */
+  overPressed,
+  overReleased,
+  /** Tails and skew of the distances to the mean of the matches. */
+  holdTail,
+  flightTail,
+  flightSkew,
+  /** Correlations with the means of the matches, and slopes (`holdTie` and others). */
+  holdTie,
+  holdTieSlope,
+  flightTie,
+  flightTieSlope,
+  holdReturn,
+  holdReturnSlope,
+  flightReturn,
+  flightReturnSlope,
+  keyHoldTie,
+  keyFlightTie,
+  keyFlightTieSlope,
+  holdWidth,
+  flightWidth,
+  /** Products of hold and flight of one press, and of a flight with the next but one. */
+  holdWithFlight,
+  flightLag2,
 }
-export const DEPENDENCES: i32 = 10
-export const TIES: i32 = 15
+export const DEPENDENCES: i32 = Habit.holdTie - Habit.holdAfterHold
+export const TIES: i32 = Habit.flightLag2 - Habit.holdTie + 1
 /** Most matches of one press by pair, and by key: they bound the cost if all texts are the same. */
 const CHAIN_MAX: f32 = 16
 const KEY_CHAIN_MAX: f32 = 8
@@ -156,8 +180,8 @@ const KEY_FLIGHTS: usize = SCRATCH + <usize>(COMPARED_MAX << 2)
 function habits(slot: i32): void {
   matchKeys(slot)
   matchPairs(slot)
-  set(slot, Habit.dependence + 3, expectedness(slot, 0))
-  set(slot, Habit.dependence + 4, expectedness(slot, 2))
+  set(slot, Habit.expectedHold, expectedness(slot, 0))
+  set(slot, Habit.expectedReleasePress, expectedness(slot, 2))
   overlaps(slot)
 }
 
@@ -195,9 +219,9 @@ function matchKeys(slot: i32): void {
     keyHoldTie.add(<f64>hold - holdMean, holdMean, 1 / <f64>count)
     keyFlightTie.add(<f64>f32At(lanesAt(slot, i), 1) - flightMean, flightMean, 1 / <f64>withFlight)
   }
-  set(slot, Habit.ties + 8, keyHoldTie.correlation())
-  set(slot, Habit.ties + 9, keyFlightTie.correlation())
-  set(slot, Habit.ties + 10, keyFlightTie.slope())
+  set(slot, Habit.keyHoldTie, keyHoldTie.correlation())
+  set(slot, Habit.keyFlightTie, keyFlightTie.correlation())
+  set(slot, Habit.keyFlightTieSlope, keyFlightTie.slope())
   set(slot, Habit.keyHoldSame, holdSame / max<f32>(matches, 1))
   set(slot, Habit.keyFlightSame, flightSame / max<f32>(matches, 1))
   set(slot, Habit.keyRoot, root / max<f32>(shared, 1))
@@ -293,15 +317,15 @@ function matchPairs(slot: i32): void {
   set(slot, Habit.flightFar, Mathf.log(FLOOR + flightDistance))
   set(slot, Habit.holdOffset, holdSum * per)
   set(slot, Habit.flightOffset, flightSum * per)
-  set(slot, Habit.dependence, holdHold * perJoint)
-  set(slot, Habit.dependence + 1, flightFlight * perJoint)
-  set(slot, Habit.dependence + 2, holdFlight * perJoint)
-  set(slot, Habit.dependence + 7, holdSquares * per / max<f32>(holdDistance * holdDistance, FLOOR))
-  set(slot, Habit.dependence + 8, flightSquare / max<f32>(flightDistance * flightDistance, FLOOR))
-  set(slot, Habit.dependence + 9, flightCubes * per / max<f32>(flightSquare * sqrt<f32>(flightSquare), FLOOR))
+  set(slot, Habit.holdAfterHold, holdHold * perJoint)
+  set(slot, Habit.flightAfterFlight, flightFlight * perJoint)
+  set(slot, Habit.flightAfterHold, holdFlight * perJoint)
+  set(slot, Habit.holdTail, holdSquares * per / max<f32>(holdDistance * holdDistance, FLOOR))
+  set(slot, Habit.flightTail, flightSquare / max<f32>(flightDistance * flightDistance, FLOOR))
+  set(slot, Habit.flightSkew, flightCubes * per / max<f32>(flightSquare * sqrt<f32>(flightSquare), FLOOR))
   storeTies(slot)
-  set(slot, Habit.ties + 13, sameHoldFlight * per)
-  set(slot, Habit.ties + 14, flightLag2 / max<f32>(joints2, 1))
+  set(slot, Habit.holdWithFlight, sameHoldFlight * per)
+  set(slot, Habit.flightLag2, flightLag2 / max<f32>(joints2, 1))
 }
 
 function resetTies(): void {
@@ -314,16 +338,16 @@ function resetTies(): void {
 }
 
 function storeTies(slot: i32): void {
-  set(slot, Habit.ties, holdTie.correlation())
-  set(slot, Habit.ties + 1, holdTie.slope())
-  set(slot, Habit.ties + 2, flightTie.correlation())
-  set(slot, Habit.ties + 3, flightTie.slope())
-  set(slot, Habit.ties + 4, holdReturn.correlation())
-  set(slot, Habit.ties + 5, holdReturn.slope())
-  set(slot, Habit.ties + 6, flightReturn.correlation())
-  set(slot, Habit.ties + 7, flightReturn.slope())
-  set(slot, Habit.ties + 11, holdWidth.correlation())
-  set(slot, Habit.ties + 12, flightWidth.correlation())
+  set(slot, Habit.holdTie, holdTie.correlation())
+  set(slot, Habit.holdTieSlope, holdTie.slope())
+  set(slot, Habit.flightTie, flightTie.correlation())
+  set(slot, Habit.flightTieSlope, flightTie.slope())
+  set(slot, Habit.holdReturn, holdReturn.correlation())
+  set(slot, Habit.holdReturnSlope, holdReturn.slope())
+  set(slot, Habit.flightReturn, flightReturn.correlation())
+  set(slot, Habit.flightReturnSlope, flightReturn.slope())
+  set(slot, Habit.holdWidth, holdWidth.correlation())
+  set(slot, Habit.flightWidth, flightWidth.correlation())
 }
 
 /** Adds a press whose matches by pair have these means. */
@@ -347,8 +371,8 @@ function overlaps(slot: i32): void {
     if (f32At(releasePress, i) < 0) over += 1
     if (f32At(releaseRelease, i) < 0) crossed += 1
   }
-  set(slot, Habit.dependence + 5, over / <f32>max(n - 1, 1))
-  set(slot, Habit.dependence + 6, crossed / <f32>max(n - 1, 1))
+  set(slot, Habit.overPressed, over / <f32>max(n - 1, 1))
+  set(slot, Habit.overReleased, crossed / <f32>max(n - 1, 1))
 }
 
 /** Correlation of the slot's times with the population's expectation; also low for typing with one hand or another layout. */

@@ -65,8 +65,8 @@ function forged(slot: i32, references: i32): void {
   put(min<f32>(0, root * (habitAboveOwn(slot, Habit.holdFar, references) + habitAboveOwn(slot, Habit.flightFar, references))))
   put(root * min<f32>(TYPICAL, abs(habitOf(slot, Habit.holdOffset))))
   put(root * min<f32>(TYPICAL, abs(habitOf(slot, Habit.flightOffset))))
-  for (let i = 0; i < DEPENDENCES; i++) put(habitAboveOwn(slot, Habit.dependence + i, references))
-  for (let i = 0; i < TIES; i++) put(habitAboveOwn(slot, Habit.ties + i, references))
+  for (let i = 0; i < DEPENDENCES; i++) put(habitAboveOwn(slot, Habit.holdAfterHold + i, references))
+  for (let i = 0; i < TIES; i++) put(habitAboveOwn(slot, Habit.holdTie + i, references))
 }
 
 /** Spread, skewness, kurtosis, distances to a uniform and a normal distribution, most frequent value and repeats. */

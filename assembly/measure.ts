@@ -13,6 +13,9 @@ const VARIANCE: usize = SCRATCH + <usize>(COMPARED_MAX << 4)
 
 /** Number of rows of STATS that `measure` fills; the rows of alignment.ts, two-covariance.ts and the summaries follow. */
 export const MEASURED: i32 = 17
+/** Rows of the log likelihood ratio with the session offset integrated out: of the pattern, and of an event. */
+export const OFFSET_RATIO: i32 = 11
+export const OFFSET_RATIO_PER_EVENT: i32 = 16
 
 /** Cap on the contribution of one event, three standard deviations squared: a slip does not prove an impostor. */
 const CAP: f32 = 9
@@ -121,12 +124,12 @@ export function measure(slot: i32): void {
   setStat(8, f32x4.div(ab, f32x4.sqrt(f32x4.add(f32x4.mul(aa, bb), f32x4.splat(1e-9)))))
   setStat(9, f32x4.div(centredDistance, count))
   setStat(10, f32x4.div(centredAll, count))
-  setStat(11, f32x4.sub(joint, h0))
+  setStat(OFFSET_RATIO, f32x4.sub(joint, h0))
   setStat(12, f32x4.sub(mean, expectedMean))
   setStat(13, f32x4.div(late, count))
   setStat(14, f32x4.div(early, count))
   setStat(15, f32x4.div(near, count))
-  setStat(16, f32x4.div(f32x4.sub(joint, h0), count))
+  setStat(OFFSET_RATIO_PER_EVENT, f32x4.div(f32x4.sub(joint, h0), count))
 }
 
 /** Gain in log likelihood by integrating out an offset of this prior variance, from the weighted sum and the weights. */

@@ -128,13 +128,13 @@ function weightAt(pattern: i32): usize {
  */
 function setLanes(): void {
   const one = f32x4.splat(1)
-  const holdsTold = f32x4.splat(f32x4.extract_lane(informative, 0)), intervalsTold = f32x4.splat(f32x4.extract_lane(informative, 1))
+  const holdWeight = f32x4.splat(f32x4.extract_lane(informative, 0)), intervalWeight = f32x4.splat(f32x4.extract_lane(informative, 1))
   const holdsLeft = f32x4.sub(one, f32x4.mul(HOLDS, HOLDS)), intervalsLeft = f32x4.sub(one, f32x4.mul(INTERVALS, INTERVALS))
-  holdGain = f32x4.mul(holdsTold, f32x4.div(HOLDS, holdsLeft))
+  holdGain = f32x4.mul(holdWeight, f32x4.div(HOLDS, holdsLeft))
   holdLoss = f32x4.mul(f32x4.splat(0.5), f32x4.mul(HOLDS, holdGain))
-  intervalGain = f32x4.mul(intervalsTold, f32x4.div(INTERVALS, intervalsLeft))
+  intervalGain = f32x4.mul(intervalWeight, f32x4.div(INTERVALS, intervalsLeft))
   intervalLoss = f32x4.mul(f32x4.splat(0.5), f32x4.mul(INTERVALS, intervalGain))
-  constant = f32x4.mul(f32x4.splat(-0.5), f32x4.add(f32x4.mul(holdsTold, naturalLogs(holdsLeft)), f32x4.mul(intervalsTold, naturalLogs(intervalsLeft))))
+  constant = f32x4.mul(f32x4.splat(-0.5), f32x4.add(f32x4.mul(holdWeight, naturalLogs(holdsLeft)), f32x4.mul(intervalWeight, naturalLogs(intervalsLeft))))
 }
 
 function conclude(logs: v128): f64 {
