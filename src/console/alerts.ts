@@ -41,7 +41,7 @@ interface ChannelField {
   readonly name: string
   /** The type of the value, or the values to choose from. */
   readonly kind: FieldKind
-  readonly usual?: string
+  readonly default?: string
   /** Key of the label; the name unless given. */
   readonly label?: keyof typeof t.alerts.fields
 }
@@ -55,7 +55,7 @@ const FACILITIES = [
 export const FIELDS: Readonly<Record<Channel, readonly ChannelField[]>> = {
   email: [
     { name: 'host', kind: 'text' },
-    { name: 'port', kind: 'number', usual: '587' },
+    { name: 'port', kind: 'number', default: '587' },
     { name: 'tls', kind: ['starttls', 'tls', 'none'] },
     { name: 'sender', kind: 'text' },
     { name: 'recipients', kind: 'list' },
@@ -63,19 +63,19 @@ export const FIELDS: Readonly<Record<Channel, readonly ChannelField[]>> = {
     { name: 'password', kind: 'secret' },
   ],
   sms: [
-    { name: 'url', kind: 'text', usual: 'https://' },
+    { name: 'url', kind: 'text', default: 'https://' },
     { name: 'recipients', kind: 'list' },
     { name: 'signing_secret', kind: 'secret' },
   ],
   syslog: [
     { name: 'host', kind: 'text' },
-    { name: 'port', kind: 'number', usual: '6514' },
+    { name: 'port', kind: 'number', default: '6514' },
     { name: 'transport', kind: ['tls', 'tcp', 'udp'] },
-    { name: 'facility', kind: FACILITIES, usual: 'auth' },
-    { name: 'app_name', kind: 'text', usual: 'keystride' },
+    { name: 'facility', kind: FACILITIES, default: 'auth' },
+    { name: 'app_name', kind: 'text', default: 'keystride' },
   ],
   webhook: [
-    { name: 'url', kind: 'text', usual: 'https://', label: 'webhook_url' },
+    { name: 'url', kind: 'text', default: 'https://', label: 'webhook_url' },
     { name: 'secret', kind: 'secret', label: 'signing_secret' },
   ],
 }
@@ -83,9 +83,9 @@ export const FIELDS: Readonly<Record<Channel, readonly ChannelField[]>> = {
 /** The form of a channel: every field as text. A secret is empty, because the API does not return it. */
 export const formOf = (channel: Channel, settings: ChannelSettings | null): Readonly<Record<string, string>> =>
   Object.fromEntries(
-    FIELDS[channel].map(({ name, kind, usual }) => {
+    FIELDS[channel].map(({ name, kind, default: initial }) => {
       const first = typeof kind === 'string' ? '' : kind[0]
-      const value = settings === null || kind === 'secret' ? (usual ?? first) : settings[name]
+      const value = settings === null || kind === 'secret' ? (initial ?? first) : settings[name]
       return [name, Array.isArray(value) ? value.join(', ') : String(value ?? '')]
     }),
   )

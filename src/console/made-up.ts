@@ -29,7 +29,7 @@ export async function fillWithMadeUp(onProgress: (progress: Advance) => void): P
   let done = 0
   await eachOf(
     Array.from({ length: PEOPLE }, (_, i) => i),
-    (i) => live(i, () => onProgress({ done: ++done, all })),
+    (i) => enrollAndSignIn(i, () => onProgress({ done: ++done, all })),
   )
 }
 
@@ -50,7 +50,7 @@ interface Begun {
 }
 
 /** Creates an account, enrolls five references and signs in, each time with the words that the service suggests. */
-async function live(i: number, step: () => void): Promise<void> {
+async function enrollAndSignIn(i: number, step: () => void): Promise<void> {
   const path = `/users${pathOf(`${PREFIX}${String(i + 1).padStart(2, '0')}`)}`
   const [self, stranger] = [person(i + 1), person(i + 1001)]
   const core = <T>(method: string, below: string, more = {}) => call<T>(method, path + below, { api: 'core', ...more })

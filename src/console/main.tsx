@@ -5,7 +5,7 @@ import { useErrorBoundary } from 'preact/hooks'
 import { App } from './app.js'
 import { VIEWS } from './pages.js'
 import { Ended } from './parts/ended.js'
-import { beginRouting, routesAre } from './router.js'
+import { beginRouting, setRoutes } from './router.js'
 import { begin } from './session.js'
 
 // A browser that translates the page leaves codes, keys and commands as they are.
@@ -23,7 +23,7 @@ function Guarded() {
 
 const root = document.getElementById('console')
 if (root !== null) {
-  routesAre(VIEWS.map(({ path }) => path))
+  setRoutes(VIEWS.map(({ path }) => path))
   beginRouting()
   // Removes the sentence that is shown if this script does not run.
   root.replaceChildren()

@@ -17,7 +17,7 @@ export const viewAddress = signal<ViewAddress>(viewAddressNow())
 
 let templates: readonly string[] = ['']
 /** Sets the addresses of all views, as templates for `match`. */
-export const routesAre = (paths: readonly string[]): void => {
+export const setRoutes = (paths: readonly string[]): void => {
   templates = paths
 }
 

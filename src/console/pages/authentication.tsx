@@ -1,4 +1,4 @@
-import type { ComponentChildren } from 'preact'
+import { type ComponentChildren, Fragment } from 'preact'
 import type { Data, List } from '../answers.js'
 import { ApiError, get } from '../api.js'
 import type { FullAuthentication, Indicator, PolicyVerdict, Presses, Signal, Trace } from '../authentications.js'
@@ -179,10 +179,10 @@ function Facts({ attempt, policy }: FactsNeeds) {
   return (
     <dl class="facts">
       {rows.map(([name, value]) => (
-        <>
+        <Fragment key={name}>
           <dt>{name}</dt>
           <dd>{value}</dd>
-        </>
+        </Fragment>
       ))}
     </dl>
   )

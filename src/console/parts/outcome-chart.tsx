@@ -1,13 +1,13 @@
 import { useMemo, useState } from 'preact/hooks'
-import uPlot from 'uplot'
+import type uPlot from 'uplot'
 import type { Bucket } from '../answers.js'
-import { bucketName, bucketTitle, count } from '../format.js'
+import { bucketTitle, count } from '../format.js'
 import { t } from '../texts.js'
-import { Chart, type Colour } from './chart.js'
+import { barsIn, Chart, type Colour, overTime } from './chart.js'
 import { Link } from './link.js'
 
 const OUTCOMES = ['auth', 'challenge', 'block'] as const
-const of = (point: Bucket) => ({ auth: point.authenticated, challenge: point.challenged, block: point.blocked })
+const outcomesOf = (point: Bucket) => ({ auth: point.authenticated, challenge: point.challenged, block: point.blocked })
 
 interface OutcomeChartNeeds {
   readonly label: string
@@ -22,7 +22,7 @@ export function OutcomeChart({ label, points, bucket, open }: OutcomeChartNeeds)
   const [at, setAt] = useState<number | null>(null)
   const data = useMemo((): uPlot.AlignedData => {
     const sums = points.map((point) => {
-      const { auth, challenge, block } = of(point)
+      const { auth, challenge, block } = outcomesOf(point)
       return [auth + challenge + block, auth + challenge, auth]
     })
     return [points.map((_, i) => i), ...[0, 1, 2].map((row) => sums.map((sum) => sum[row] ?? 0))] as uPlot.AlignedData
@@ -49,7 +49,13 @@ export function OutcomeChart({ label, points, bucket, open }: OutcomeChartNeeds)
             <li key={outcome}>
               <span class={`swatch ${outcome}`} />
               {t.outcome[outcome]}
-              <b>{count(shown ? of(shown)[outcome] : points.reduce((sum, point) => sum + of(point)[outcome], 0))}</b>
+              <b>
+                {count(
+                  shown
+                    ? outcomesOf(shown)[outcome]
+                    : points.reduce((sum, point) => sum + outcomesOf(point)[outcome], 0),
+                )}
+              </b>
             </li>
           ))}
         </ul>
@@ -93,7 +99,7 @@ function OutcomeTable({ points, bucket, listOf }: TableNeeds) {
               </th>
               <td>{count(point.n)}</td>
               {OUTCOMES.map((outcome) => (
-                <td key={outcome}>{count(of(point)[outcome])}</td>
+                <td key={outcome}>{count(outcomesOf(point)[outcome])}</td>
               ))}
             </tr>
           ))}
@@ -104,8 +110,6 @@ function OutcomeTable({ points, bucket, listOf }: TableNeeds) {
 }
 
 const rowId = (i: number) => `bucket-${i}`
-/** Room for a label of the time axis, px. */
-const LABEL_PX = 72
 
 interface BarsNeeds {
   readonly points: readonly Bucket[]
@@ -125,40 +129,10 @@ function stackedBars({
   hover,
   pick,
 }: BarsNeeds): Omit<uPlot.Options, 'width' | 'height'> {
-  const bars = uPlot.paths.bars?.({ size: [0.72, 48], gap: 1, radius: 0 })
-  const series = (outcome: (typeof OUTCOMES)[number]): uPlot.Series => ({
-    fill: colour(outcome),
-    width: 0,
-    points: { show: false },
-    ...(bars && { paths: bars }),
-  })
-  const every = Math.max(1, Math.ceil((points.length * LABEL_PX) / Math.max(1, width - 60)))
-  const axis = { stroke: colour('soft'), font: '12px system-ui, sans-serif', ticks: { show: false } }
   return {
-    legend: { show: false },
-    padding: [8, 8, 0, 0],
+    ...overTime({ dates: points.map(({ date }) => date), bucket, colour, width, countsPx: 56 }),
     cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
-    scales: {
-      x: { time: false, range: () => [-0.6, points.length - 0.4] },
-      y: { range: (_, __, max) => [0, max > 0 ? max * 1.05 : 1] },
-    },
-    axes: [
-      {
-        ...axis,
-        grid: { show: false },
-        size: 30,
-        splits: () => points.map((_, i) => i).filter((i) => (points.length - 1 - i) % every === 0),
-        values: (_, indexes) => indexes.map((i) => bucketName(points[i]?.date ?? '', bucket)),
-      },
-      {
-        ...axis,
-        size: 56,
-        grid: { stroke: colour('line'), width: 1 },
-        incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 2e5, 5e5, 1e6, 1e7],
-        values: (_, values) => values.map(count),
-      },
-    ],
-    series: [{}, series('block'), series('challenge'), series('auth')],
+    series: [{}, ...(['block', 'challenge', 'auth'] as const).map((outcome) => barsIn(colour(outcome)))],
     hooks: {
       setCursor: [({ cursor }) => hover(cursor.idx ?? null)],
       ready: [

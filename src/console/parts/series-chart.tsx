@@ -1,8 +1,8 @@
 import { useMemo } from 'preact/hooks'
-import uPlot from 'uplot'
-import { bucketName, bucketTitle, count } from '../format.js'
+import type uPlot from 'uplot'
+import { bucketTitle, count } from '../format.js'
 import { t } from '../texts.js'
-import { Chart, type Colour } from './chart.js'
+import { barsIn, Chart, type Colour, overTime } from './chart.js'
 
 interface Series {
   readonly name: string
@@ -86,48 +86,21 @@ export function SeriesChart({ label, dates, series, kind }: SeriesChartNeeds) {
   )
 }
 
-/** Room for a label of the time axis, px. */
-const LABEL_PX = 72
-
 interface OptionsNeeds extends Omit<SeriesChartNeeds, 'label'> {
   readonly colour: Colour
   readonly width: number
 }
 
 function optionsOf({ dates, series, kind, colour, width }: OptionsNeeds): Omit<uPlot.Options, 'width' | 'height'> {
-  const bars = kind === 'bars' ? uPlot.paths.bars?.({ size: [0.72, 48], gap: 1, radius: 0 }) : undefined
-  const every = Math.max(1, Math.ceil((dates.length * LABEL_PX) / Math.max(1, width - 60)))
-  const axis = { stroke: colour('soft'), font: '12px system-ui, sans-serif', ticks: { show: false } }
   const drawn = series.map(
     (one): uPlot.Series =>
       kind === 'bars'
-        ? { fill: colour(one.colour), width: 0, points: { show: false }, ...(bars && { paths: bars }) }
+        ? barsIn(colour(one.colour))
         : { stroke: colour(one.colour), width: 2, points: { show: dates.length === 1 } },
   )
   return {
-    legend: { show: false },
-    padding: [8, 8, 0, 0],
+    ...overTime({ dates, bucket: 'day', colour, width, countsPx: 64 }),
     cursor: { show: false },
-    scales: {
-      x: { time: false, range: () => [-0.6, dates.length - 0.4] },
-      y: { range: (_, __, max) => [0, max > 0 ? max * 1.05 : 1] },
-    },
-    axes: [
-      {
-        ...axis,
-        grid: { show: false },
-        size: 30,
-        splits: () => dates.map((_, i) => i).filter((i) => (dates.length - 1 - i) % every === 0),
-        values: (_, indexes) => indexes.map((i) => bucketName(dates[i] ?? '', 'day')),
-      },
-      {
-        ...axis,
-        size: 64,
-        grid: { stroke: colour('line'), width: 1 },
-        incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 2e5, 5e5, 1e6, 1e7],
-        values: (_, values) => values.map(count),
-      },
-    ],
     series: [{}, ...drawn.reverse()],
   }
 }
