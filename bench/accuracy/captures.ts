@@ -27,7 +27,7 @@ export function profileOf(
 ): Profile {
   const samples = references.map(sampleOf)
   for (const first of samples.slice(0, 1)) kernel.score(first, samples)
-  return { template: kernel.keep(samples.length), known: known.map((one) => knownOf(one)) }
+  return { template: kernel.templateOf(samples.length), known: known.map((one) => knownOf(one)) }
 }
 
 /** A known pattern; `failed` if it is neither a reference nor that of a successful sign-in. */
@@ -48,7 +48,7 @@ interface Verdict {
 
 /** Decides like a verify under the default policy, without the replay index. A pattern that may be a copy is challenged. */
 export function judge(kernel: Kernel, { template, known }: Profile, session: TypingSession): Verdict {
-  const { botLikelihood, confidence, replayDistanceMs } = kernel.scoreKept(sampleOf(session), template)
+  const { botLikelihood, confidence, replayDistanceMs } = kernel.scoreTemplate(sampleOf(session), template)
   const evidence = searchCopy(kernel, sketchOf(sampleOf(session)), known)
   const copy = isCopy(evidence) || replayDistanceMs < REPLAY_DISTANCE_MS
   const bot = Math.max(botLikelihood, kernel.synthesized()) > BOT_LIKELIHOOD

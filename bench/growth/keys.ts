@@ -38,7 +38,7 @@ export function measureKeys(rounds: number): KeysCost[] {
         return read.sample
       })
       kernel.score(samples[0] ?? new Uint8Array(), samples)
-      const template = { bytes: kernel.keep(n), n }
+      const template = { bytes: kernel.templateOf(n), n }
       const us = inTurn(
         {
           scan: () => kernel.scan(body),

@@ -114,7 +114,12 @@ function scoringOf(presses: number) {
   }
   const references = [1, 2, 3, 4, 5].map(sampleOf)
   kernel.score(references[0] ?? new Uint8Array(), references)
-  return { kernel, replayKey, template: { bytes: kernel.keep(references.length), n: references.length }, sampleOf }
+  return {
+    kernel,
+    replayKey,
+    template: { bytes: kernel.templateOf(references.length), n: references.length },
+    sampleOf,
+  }
 }
 
 /** The steps; each call of one runs it `calls` times and returns the times, ms. */

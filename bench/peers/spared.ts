@@ -63,7 +63,7 @@ async function worker(): Promise<FastifyInstance> {
       if (presses === null) return reply.code(422).send({ success: false })
       const profile = profiles.get(userRef) ?? (await loadProfile(pool, kernel, profiles, userRef))
       const sample = encodeSample(presses, request.body.agent.mode)
-      const { confidence, botLikelihood } = kernel.scoreKept(sample, profile.template)
+      const { confidence, botLikelihood } = kernel.scoreTemplate(sample, profile.template)
       const authenticated = (confidence ?? 0) >= 0.5 && botLikelihood <= 0.5
       const id = randomUUID()
       await pool.query({
@@ -100,7 +100,7 @@ async function loadProfile(
   const [first] = references
   if (first === undefined) throw new Error(`nobody is enrolled as ${userRef}`)
   kernel.score(first, references)
-  const profile = { template: kernel.keep(references.length), references: references.length }
+  const profile = { template: kernel.templateOf(references.length), references: references.length }
   profiles.set(userRef, profile)
   return profile
 }

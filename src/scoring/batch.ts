@@ -3,11 +3,9 @@ import type { ScoringTask } from './scoring.js'
 
 const WORD = 4
 
-/**
- * Words of a task before the lengths of its parts: counts of references, of adaptive references and of references in the
- * template, keep, count of rows of known patterns, sitting (0 the same, 1 a later one).
- */
-const HEAD = 6
+/** Words of a task before the lengths of its parts. */
+const HEAD = { references: 0, adaptive: 1, inTemplate: 2, returnTemplate: 3, known: 4, isLater: 5 } as const
+const HEAD_WORDS = Object.keys(HEAD).length
 /** Body, replay key and template: the parts of each task before its rows of known patterns and its samples. */
 const FIXED_PARTS = 3
 const NOTHING = new Uint8Array()
@@ -25,7 +23,7 @@ const partsOf = ({ body, replayKey, template, known = [], references, adaptive =
 function packedSize(task: ScoringTask): number {
   const parts = partsOf(task)
   const bytes = parts.reduce((sum, part) => sum + part.length, 0)
-  return WORD * (HEAD + parts.length) + ((bytes + WORD - 1) & ~(WORD - 1))
+  return WORD * (HEAD_WORDS + parts.length) + ((bytes + WORD - 1) & ~(WORD - 1))
 }
 
 /**
@@ -40,14 +38,15 @@ export function packTasks(tasks: readonly ScoringTask[]): ArrayBuffer {
   let at = WORD
   for (const task of tasks) {
     const parts = partsOf(task)
-    words.setUint32(at, task.references.length, true)
-    words.setUint32(at + WORD, task.adaptive?.length ?? 0, true)
-    words.setUint32(at + 2 * WORD, task.template?.n ?? 0, true)
-    words.setUint32(at + 3 * WORD, task.keep === true ? 1 : 0, true)
-    words.setUint32(at + 4 * WORD, task.known?.length ?? 0, true)
-    words.setUint32(at + 5 * WORD, task.sitting === 'later' ? 1 : 0, true)
-    for (const [i, part] of parts.entries()) words.setUint32(at + WORD * (HEAD + i), part.length, true)
-    let to = at + WORD * (HEAD + parts.length)
+    const write = (field: keyof typeof HEAD, value: number) => words.setUint32(at + WORD * HEAD[field], value, true)
+    write('references', task.references.length)
+    write('adaptive', task.adaptive?.length ?? 0)
+    write('inTemplate', task.template?.n ?? 0)
+    write('returnTemplate', task.returnTemplate === true ? 1 : 0)
+    write('known', task.known?.length ?? 0)
+    write('isLater', task.sitting === 'later' ? 1 : 0)
+    for (const [i, part] of parts.entries()) words.setUint32(at + WORD * (HEAD_WORDS + i), part.length, true)
+    let to = at + WORD * (HEAD_WORDS + parts.length)
     for (const part of parts) {
       bytes.set(part, to)
       to += part.length
@@ -62,14 +61,13 @@ export function unpackTasks(buffer: ArrayBuffer): ScoringTask[] {
   const words = new DataView(buffer)
   let at = WORD
   return Array.from({ length: words.getUint32(0, true) }, () => {
-    const nReferences = words.getUint32(at, true)
-    const nKnown = words.getUint32(at + 4 * WORD, true)
-    const nParts = FIXED_PARTS + nKnown + nReferences + words.getUint32(at + WORD, true)
-    const nInTemplate = words.getUint32(at + 2 * WORD, true)
-    const keep = words.getUint32(at + 3 * WORD, true) === 1
-    const sitting: Sitting = words.getUint32(at + 5 * WORD, true) === 1 ? 'later' : 'same'
-    const lengths = Array.from({ length: nParts }, (_, i) => words.getUint32(at + WORD * (HEAD + i), true))
-    let from = at + WORD * (HEAD + nParts)
+    const read = (field: keyof typeof HEAD) => words.getUint32(at + WORD * HEAD[field], true)
+    const [nReferences, nKnown, nInTemplate] = [read('references'), read('known'), read('inTemplate')]
+    const nParts = FIXED_PARTS + nKnown + nReferences + read('adaptive')
+    const returnTemplate = read('returnTemplate') === 1
+    const sitting: Sitting = read('isLater') === 1 ? 'later' : 'same'
+    const lengths = Array.from({ length: nParts }, (_, i) => words.getUint32(at + WORD * (HEAD_WORDS + i), true))
+    let from = at + WORD * (HEAD_WORDS + nParts)
     const [body, replayKey, template, ...rest] = lengths.map((length) => {
       const part = new Uint8Array(buffer, from, length)
       from += length
@@ -84,7 +82,7 @@ export function unpackTasks(buffer: ArrayBuffer): ScoringTask[] {
       replayKey,
       references: samples.slice(0, nReferences),
       adaptive: samples.slice(nReferences),
-      keep,
+      returnTemplate,
       known: rest.slice(0, nKnown),
       sitting,
     }

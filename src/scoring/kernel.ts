@@ -75,9 +75,9 @@ export interface Kernel {
    * The template of the last score's references, slots 1 to `references`: their samples and the part of a score that depends
    * on them alone. Valid for this module and model only; under 8 KiB for five references of 50 keys. The caller owns it.
    */
-  keep(references: number): Uint8Array
-  /** `score` against a template of `keep`, bit for bit, in half the time. */
-  scoreKept(probe: Uint8Array, template: Uint8Array, sitting?: Sitting): KernelScore
+  templateOf(references: number): Uint8Array
+  /** `score` against a template of `templateOf`, bit for bit, in half the time. */
+  scoreTemplate(probe: Uint8Array, template: Uint8Array, sitting?: Sitting): KernelScore
   /** Builds the kernel's template from slots 1 to `references`. */
   enroll(references: number): void
   /** Comparison features of slot 0 and the template: a view that the next call overwrites. */
@@ -140,12 +140,12 @@ export function createKernel(wasm: Uint8Array, model: Uint8Array): Kernel {
       guarded((surface) => surface.scoreRead(references, sittingCode(sitting)))
       return scoreFound(current(), references)
     },
-    keep(references) {
+    templateOf(references) {
       const length = guarded((surface) => surface.keepTemplate(references))
       const { bytes, preparedAt } = current()
       return bytes.slice(preparedAt, preparedAt + length)
     },
-    scoreKept(probe, template, sitting) {
+    scoreTemplate(probe, template, sitting) {
       writeSample(current(), 0, probe)
       current().bytes.set(template, current().preparedAt)
       guarded((surface) => surface.scoreKept(sittingCode(sitting)))

@@ -24,7 +24,7 @@ export function scoreTask(kernel: Kernel, task: ScoringTask): ScoringResult {
   if (!read.ok) return read
   const { sample, nKeydowns, mode, ip, memberRef, metadata, warnings } = read
   // A copy of a reference to the millisecond also has signs of forgery; it counts as a replay and not as a bot.
-  const { found, confidence, adapted, nReferences, kept } = compare(kernel, sample, task)
+  const { found, confidence, adapted, nReferences, newTemplate } = compare(kernel, sample, task)
   const replayOfReference = found.replayDistanceMs < REPLAY_DISTANCE_MS
   const sketch = sketchOf(sample)
   const copy = searchCopy(kernel, sketch, task.known ?? [])
@@ -50,7 +50,7 @@ export function scoreTask(kernel: Kernel, task: ScoringTask): ScoringResult {
       confidence,
       confidenceAdapted: adapted ? found.confidence : null,
       nReferencesUsed: nReferences,
-      kept,
+      newTemplate,
       warnings,
     },
   }
@@ -69,13 +69,13 @@ interface Comparison {
   readonly confidence: number | null
   readonly adapted: boolean
   readonly nReferences: number
-  readonly kept: ProfileTemplate | null
+  readonly newTemplate: ProfileTemplate | null
 }
 
 function compare(kernel: Kernel, sample: Uint8Array, task: ScoringTask): Comparison {
   if (task.template !== undefined) {
-    const found = kernel.scoreKept(sample, task.template.bytes, task.sitting)
-    return { found, confidence: found.confidence, adapted: false, nReferences: task.template.n, kept: null }
+    const found = kernel.scoreTemplate(sample, task.template.bytes, task.sitting)
+    return { found, confidence: found.confidence, adapted: false, nReferences: task.template.n, newTemplate: null }
   }
   const enrolled = task.references.filter(readableSample).slice(-kernel.referencesMax)
   const adaptive = (task.adaptive ?? []).filter(readableSample).slice(0, kernel.referencesMax - enrolled.length)
@@ -84,7 +84,9 @@ function compare(kernel: Kernel, sample: Uint8Array, task: ScoringTask): Compari
   const found = kernel.score(sample, all, task.sitting)
   // `score` has filled the slots, the enrolled references first.
   const confidence = adapted ? kernel.scoreRead(enrolled.length, task.sitting).confidence : found.confidence
-  const keep = task.keep === true && enrolled.length > 0
-  const kept = keep ? { bytes: kernel.keep(enrolled.length), n: enrolled.length } : null
-  return { found, confidence, adapted, nReferences: all.length, kept }
+  const newTemplate =
+    task.returnTemplate === true && enrolled.length > 0
+      ? { bytes: kernel.templateOf(enrolled.length), n: enrolled.length }
+      : null
+  return { found, confidence, adapted, nReferences: all.length, newTemplate }
 }

@@ -26,7 +26,7 @@ export interface ScoringTask {
   /** When the body was typed, for a comparison; `same` if absent. */
   readonly sitting?: Sitting
   /** Asks for the template of the enrolled references in the result. */
-  readonly keep?: boolean
+  readonly returnTemplate?: boolean
   /** Sketches of the member's known patterns; each row holds several, one after another. No search for copies if absent or empty. */
   readonly known?: readonly Uint8Array[]
   /** 32 bytes; keys the replay mark. */
@@ -68,7 +68,7 @@ export interface PatternReading {
   /** Counts enrolled and adaptive references. */
   readonly nReferencesUsed: number
   /** The template if the task asked for it; null otherwise or without references. */
-  readonly kept: ProfileTemplate | null
+  readonly newTemplate: ProfileTemplate | null
   /** One sentence for each unknown field that is a known one in another spelling; null if none. */
   readonly warnings: readonly string[] | null
 }

@@ -125,13 +125,13 @@ describe('kernel', () => {
     const references = [0, 1, 2, 3, 4].map((session) => sample(typedBy(1, session)))
     const probe = sample(typedBy(1, 7))
     const { confidence, fused, ...rest } = kernel.score(probe, references)
-    const template = kernel.keep(references.length)
+    const template = kernel.templateOf(references.length)
     const later = kernel.score(probe, references, 'later')
     expect(later).toMatchObject(rest)
     expect([later.confidence, later.fused]).not.toEqual([confidence, fused])
     expect(kernel.scoreRead(references.length, 'later')).toEqual(later)
-    expect(kernel.scoreKept(probe, template, 'later')).toEqual(later)
-    expect(kernel.scoreKept(probe, template, 'same')).toEqual({ confidence, fused, ...rest })
+    expect(kernel.scoreTemplate(probe, template, 'later')).toEqual(later)
+    expect(kernel.scoreTemplate(probe, template, 'same')).toEqual({ confidence, fused, ...rest })
   })
 
   it('gives the same score against a kept template as against its references, bit for bit', () => {
@@ -145,11 +145,11 @@ describe('kernel', () => {
         sample,
       )
       const scores = probes.map((probe) => kernel.score(probe, references))
-      const template = kernel.keep(references.length)
+      const template = kernel.templateOf(references.length)
       const other = [sample(typedBy(person + 2, 1)), sample(anyPresses(300, 2))]
       for (const [i, probe] of probes.entries()) {
         kernel.score(sample(typedBy(person + 3, 4)), other)
-        expect(kernel.scoreKept(probe, template)).toEqual(scores[i])
+        expect(kernel.scoreTemplate(probe, template)).toEqual(scores[i])
         const row = Array.from(kernel.explain().subarray(0, 160))
         expect(kernel.score(probe, references)).toEqual(scores[i])
         expect(Array.from(kernel.explain().subarray(0, 160))).toEqual(row)

@@ -35,7 +35,7 @@ describe('batch', () => {
       references: Array.from({ length: n }, (_, i) => new Uint8Array(i * 5 + 1).fill(i)),
       adaptive: Array.from({ length: (n + 1) % 3 }, (_, i) => new Uint8Array(i * 3 + 2).fill(9 + i)),
       replayKey,
-      keep: n % 3 === 0,
+      returnTemplate: n % 3 === 0,
       sitting: n % 2 === 0 ? ('same' as const) : ('later' as const),
       known: Array.from({ length: (2 * n) % 3 }, (_, i) => new Uint8Array(i * 7 + n).fill(20 + i)),
       ...(n % 4 === 1 ? { template: { bytes: new Uint8Array(n).fill(n), n: 1 + n } } : {}),

@@ -84,14 +84,15 @@ const CONFIDENCE: Record<Quality, number> = { clean: 0.99, plain: 0.7, weak: 0.4
 
 /** A stand-in for the scoring core: confident if more than half of the references are by the same person. */
 export const standInScoring: Scoring = {
-  async score({ body, references, adaptive = [], template, keep }) {
+  async score({ body, references, adaptive = [], template, returnTemplate }) {
     const typing = typingOf(body)
     if (typing.quality === 'unreadable') return { ok: false, message: 'kevt: too short' }
     const samples = template?.bytes ?? Buffer.concat(references)
     const owners = ownersOf(samples)
     const own = owners.filter(({ person }) => person === typing.person).length
     const confidence = own * 2 > owners.length ? CONFIDENCE[typing.quality] : 0.05
-    const kept: ProfileTemplate | null = keep && owners.length > 0 ? { bytes: samples, n: owners.length } : null
+    const newTemplate: ProfileTemplate | null =
+      returnTemplate && owners.length > 0 ? { bytes: samples, n: owners.length } : null
     const reading: PatternReading = {
       ...{ sample: sampleOf(typing), nKeydowns: 50, mode: typing.mode, ip: null, memberRef: typing.memberRef },
       metadata: { device: null, application: 'web', tags: [] },
@@ -102,7 +103,7 @@ export const standInScoring: Scoring = {
       ...{ copy: null, sketch: new Uint8Array(1), replayDistanceMs: Number.POSITIVE_INFINITY },
       confidence: owners.length === 0 ? null : confidence,
       confidenceAdapted: adaptive.length === 0 ? null : Math.max(confidence, confidence > 0.05 ? 0.6 : 0),
-      ...{ nReferencesUsed: owners.length + adaptive.length, kept, warnings: null },
+      ...{ nReferencesUsed: owners.length + adaptive.length, newTemplate, warnings: null },
     }
     return { ok: true, reading }
   },

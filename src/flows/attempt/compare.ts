@@ -97,7 +97,7 @@ async function compareTyping(
     knownPatterns(needs, context, isOpened ? profile.opened : null),
   ])
   const against = isOpened
-    ? { references: samplesOf(profile.opened), keep: true }
+    ? { references: samplesOf(profile.opened), returnTemplate: true }
     : { references: [], template: profile.template }
   const sitting = sittingOf(member.completedAt, needs.now())
   const typed = { body: input.body, replayKey, sitting, known: sketchesOfKnown(known) }
@@ -123,7 +123,7 @@ async function compareTyping(
     reading,
     profileVersion: member.profileVersion,
     known,
-    template: isOpened ? first.reading.kept : profile.template,
+    template: isOpened ? first.reading.newTemplate : profile.template,
     hasAdaptive: profile.hasAdaptive,
     references,
     adaptive,
