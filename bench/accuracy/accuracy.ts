@@ -12,7 +12,7 @@ import {
 } from '../../src/calibration/metrics.js'
 import { type Participant, protocolsOf, runProtocol, sittingIn } from '../../src/calibration/protocols.js'
 import { modelFile, wasmFile } from '../../src/scoring/artifacts.js'
-import { createKernel } from '../../src/scoring/kernel.js'
+import { createKernel, type Kernel } from '../../src/scoring/kernel.js'
 import { attackFigures, leftOutLines } from './attacks.js'
 import { captureFigures } from './capture-lines.js'
 import { detCurve } from './det-curve.js'
@@ -108,7 +108,8 @@ const thresholdLine = (name: string, people: readonly PersonScores[]): string =>
     return `${threshold}: ${percent(fmr)} / ${percent(fnmr)}`
   }).join(', ')}`
 
-function main(): void {
+/** The options; null if help was asked for and printed. */
+function readOptions() {
   const { values } = parseArgs({
     options: {
       data: { type: 'string' },
@@ -128,27 +129,29 @@ function main(): void {
   })
   if (values.help) {
     console.log(HELP)
-    return
+    return null
   }
-  if (values.data === undefined) throw new Error('--data <folder> is required; see --help')
-  if (values.people !== 'all' && values.people !== 'untouched') throw new Error('--people is all or untouched')
+  const { data, people } = values
+  if (data === undefined) throw new Error('--data <folder> is required; see --help')
+  if (people !== 'all' && people !== 'untouched') throw new Error('--people is all or untouched')
   const tickMs = values.timer === undefined ? 0 : Number(values.timer)
   if (!(tickMs >= 0)) throw new Error('--timer is a number of milliseconds')
-  const kernel = createKernel(readBytes(wasmFile()), readBytes(values.model ?? modelFile()))
   const samples = Number(values.samples ?? (values.captures ? 960 : 2000))
   if (!(samples >= 1)) throw new Error('--samples is a number of forgeries, 1 or more')
-  const onProgress = (message: string): void => console.error(message)
-  if (values.captures) {
-    captureFigures({ kernel, data: values.data, samples, print: console.log, onProgress })
-    return
-  }
+  return { ...values, data, tickMs, samples }
+}
+
+type Options = NonNullable<ReturnType<typeof readOptions>>
+
+/** Measures the protocols and prints their tables. */
+function measureProtocols(kernel: Kernel, { data, people: whom, only, tickMs }: Options) {
   const figures: Record<string, Reported> = {}
   const curves: { name: string; people: readonly PersonScores[] }[] = []
   console.log(
     `${''.padEnd(12)}${['global EER', 'per-user EER', 'FNMR at 1 %', 'FNMR at 0.1 %'].map((head) => head.padEnd(24)).join('')}people`,
   )
   const [calibration, thresholds]: [string[], string[]] = [[], []]
-  for (const [name, exact] of protocols(values.data, values.people, values.only)) {
+  for (const [name, exact] of protocols(data, whom, only)) {
     const participants = tickMs === 0 ? exact : exact.map((participant) => coarsened(participant, tickMs))
     console.error(`${name}: ${participants.length} people`)
     // Confidence is a monotone map of the fused score that loses digits near 0 and 1, so ranks use the fused score.
@@ -164,13 +167,27 @@ function main(): void {
   for (const line of calibration) console.log(line)
   console.log('false matches / false non-matches at a decision threshold')
   for (const line of thresholds) console.log(line)
-  if (values.moves)
-    for (const line of movesFigures(kernel, splitPeople(loadPeople(values.data, 'aalto')).untouched)) console.log(line)
-  if (values.attacks) for (const line of attackFigures(kernel, values.data, samples, onProgress)) console.log(line)
-  if (values['left-out'])
-    for (const line of leftOutLines(leftOutFigures(kernel, values.data, samples, onProgress))) console.log(line)
-  if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(figures, null, 2)}\n`)
-  if (values.svg !== undefined) writeFileSync(values.svg, detCurve(curves))
+  return { figures, curves }
+}
+
+function main(): void {
+  const options = readOptions()
+  if (options === null) return
+  const { data, samples } = options
+  const kernel = createKernel(readBytes(wasmFile()), readBytes(options.model ?? modelFile()))
+  const onProgress = (message: string): void => console.error(message)
+  if (options.captures) {
+    captureFigures({ kernel, data, samples, print: console.log, onProgress })
+    return
+  }
+  const { figures, curves } = measureProtocols(kernel, options)
+  if (options.moves)
+    for (const line of movesFigures(kernel, splitPeople(loadPeople(data, 'aalto')).untouched)) console.log(line)
+  if (options.attacks) for (const line of attackFigures(kernel, data, samples, onProgress)) console.log(line)
+  if (options['left-out'])
+    for (const line of leftOutLines(leftOutFigures(kernel, data, samples, onProgress))) console.log(line)
+  if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(figures, null, 2)}\n`)
+  if (options.svg !== undefined) writeFileSync(options.svg, detCurve(curves))
 }
 
 function readBytes(file: string): Uint8Array {

@@ -1,7 +1,7 @@
 import { synthesize } from '../../src/calibration/attack-models.js'
 import { type Random, shuffled } from '../../src/calibration/random.js'
 import { type CaptureModel, forgeWithMemory, type MemoryModel } from '../../src/calibration/remembered-noise.js'
-import { type Attacker, judge } from './captures.js'
+import type { Attacker } from './captures.js'
 import {
   type Durations,
   durationsOf,
@@ -15,6 +15,7 @@ import {
   wordsOf,
 } from './durations.js'
 import { MOVING_EDITS } from './edits.js'
+import { judge } from './profile.js'
 
 /** Gives the times of a pattern to other keys. */
 type Carry = (pattern: Durations, keys: readonly number[], random: Random) => Durations

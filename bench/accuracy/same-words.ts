@@ -2,7 +2,7 @@ import type { Subject, TypingSession } from '../../src/calibration/dataset.js'
 import { normal, type Random, seededRandom } from '../../src/calibration/random.js'
 import { forgeWithMemory, meansOf } from '../../src/calibration/remembered-noise.js'
 import type { Kernel } from '../../src/scoring/kernel.js'
-import { copiesKnown, knownOf } from './captures.js'
+import { copiesKnown, knownOf } from './profile.js'
 import { createIndex } from './replays.js'
 import { passphrases } from './sincere.js'
 
