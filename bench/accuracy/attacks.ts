@@ -118,14 +118,14 @@ export function attackFigures(
   for (const attackModel of ATTACK_MODEL_NAMES) {
     onProgress(attackModel)
     const forger = forgerOf(attackModel, population)
-    const { samples: n, notCalled, accepted } = countForgeries(kernel, forger, victims, samples)
+    const { samples: n, notCalled, accepted } = countForgeries(kernel, forger, victims, { samples })
     const bar = FORGERY_BARS[attackModel]
     lines.push(line(attackModel, cell(notCalled, n), cell(accepted, n), `${bar}`, `${n}`, judged(accepted, n, bar)))
   }
   const strangers = strangersOf(fitting)
   for (const [name, forger] of furtherForgers(population, strangers)) {
     onProgress(name)
-    const { samples: n, notCalled, accepted } = countForgeries(kernel, forger, victims, samples)
+    const { samples: n, notCalled, accepted } = countForgeries(kernel, forger, victims, { samples })
     lines.push(
       line(name, cell(notCalled, n), cell(accepted, n), `${MEMORY_BAR}`, `${n}`, judged(accepted, n, MEMORY_BAR)),
     )

@@ -109,8 +109,7 @@ export function countForgeries(
   kernel: Kernel,
   forger: Forger,
   victims: readonly Victim[],
-  samples: number,
-  botOf: Kernel = kernel,
+  { samples, botOf = kernel }: { readonly samples: number; readonly botOf?: Kernel },
 ): ForgeryCount {
   const random = seededRandom(SEED)
   let [made, notCalled, accepted] = [0, 0, 0]

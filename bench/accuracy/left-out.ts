@@ -39,7 +39,7 @@ export function leftOutFigures(
     const bot = createKernel(wasm, encodeModel({ ...whole, liveness: trees, livenessCurve }))
     return MEMORY_MODEL_NAMES.filter((model) => MEMORY_MODELS[model].family === family).map((model) => {
       const forger = rememberingForger(model, strangers)
-      const { samples: n, accepted } = countForgeries(shipped, forger, victims, samples, bot)
+      const { samples: n, accepted } = countForgeries(shipped, forger, victims, { samples, botOf: bot })
       return { family, model, samples: n, accepted }
     })
   })

@@ -2,9 +2,9 @@ import { type Captured, capturedFrom } from '../../src/calibration/attack-models
 import type { Subject, TypingSession } from '../../src/calibration/dataset.js'
 import { type Means, meansOf } from '../../src/calibration/remembered-noise.js'
 import type { Kernel } from '../../src/scoring/kernel.js'
-import { type Profile, profileOf } from './profile.js'
 import { type Durations, durationsOf } from './durations.js'
 import { within } from './forgeries.js'
+import { type Profile, profileOf } from './profile.js'
 import { joined } from './same-words.js'
 import { passphrases } from './sincere.js'
 

@@ -14,7 +14,12 @@ interface Reply {
   readonly text: string
 }
 
-async function call({ port, apikey }: Service, method: string, path: string, session = '', body = ''): Promise<Reply> {
+async function call(
+  { port, apikey }: Service,
+  method: string,
+  path: string,
+  { session = '', body = '' } = {},
+): Promise<Reply> {
   const answer = await fetch(`http://127.0.0.1:${port}/core/users/${path}`, {
     method,
     headers: {
@@ -40,7 +45,7 @@ export async function erase(service: Service, index: number): Promise<void> {
 export function verify(service: Service, index: number, session: string): Promise<Reply> {
   const ordinal = typed.get(index) ?? VERIFIED_FROM
   typed.set(index, ordinal + 1)
-  return call(service, 'POST', `${userRef(index)}/verify`, session, bodyOf(index, ordinal, PRESSES))
+  return call(service, 'POST', `${userRef(index)}/verify`, { session, body: bodyOf(index, ordinal, PRESSES) })
 }
 
 /** Typings of a session, and sessions: a person who is not recognized types again, as at any sign-in. */

@@ -41,7 +41,7 @@ const SOME_PATTERNS = 1000
  * is not as wanted.
  */
 export async function runDrill({ name, help, run }: Drill): Promise<void> {
-  const { numbers, files } = benchOptions(name, help, { patterns: SOME_PATTERNS }, ['json'], 'drill')
+  const { numbers, files } = benchOptions(name, help, { patterns: SOME_PATTERNS }, { kind: 'drill' })
   const steps: Step[] = []
   const facts = servingMachine()
   const say = (line: string) => process.stderr.write(`${line}\n`)

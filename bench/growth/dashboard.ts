@@ -24,7 +24,7 @@ const HELP = `Time of the dashboard's lists and figures over 30 days of one larg
 Fills an embedded PostgreSQL in a temporary folder with a seeded generator; the latest attempts are from now.
 `
 const defaults = { attempts: 1_000_000, users: 100_000, rounds: 20 }
-const { attempts, users, rounds } = benchOptions('dashboard', HELP, defaults, []).numbers
+const { attempts, users, rounds } = benchOptions('dashboard', HELP, defaults, { files: [] }).numbers
 const say = (text: string) => process.stderr.write(`${text}\n`)
 const ORGANIZATION = '01900000-0000-7000-8000-000000000001'
 const DAY_MS = 86_400_000

@@ -90,7 +90,7 @@ export async function fillDatabase(url: string, organizationId: string, filling:
       from (select i, random() as r, 1 + floor(random() * ${users[1]}::int)::int as u,
         ((extract(epoch from now()) - 30 * 86400 * (1 - (i - random()) / ${attempts[1]}::float8)) * 1000)::bigint as ms
         from generate_series(${from}::int, ${to}::int) i) drawn`
-    if (marks) await markAttempts(sql, organizationId, users[1], from, to)
+    if (marks) await markAttempts(sql, organizationId, { users: users[1], from, to })
     if (from % 200_000 === 1) say(`  ${(from - 1).toLocaleString('en')} attempts`)
   }
   await sql`reset role`
@@ -115,7 +115,11 @@ async function dropBands(sql: postgres.Sql): Promise<() => Promise<void>> {
 }
 
 /** Marks with random bands, as real typing has. */
-const markAttempts = (sql: postgres.Sql, organizationId: string, users: number, from: number, to: number) => sql`
+const markAttempts = (
+  sql: postgres.Sql,
+  organizationId: string,
+  { users, from, to }: { readonly users: number; readonly from: number; readonly to: number },
+) => sql`
   insert into keystride.replay_mark (organization_id, exact, bands, member_id, seen_at, pattern_id, generation)
   select ${organizationId}, decode(md5('x' || i), 'hex'),
     array(select ('x' || substr(md5('b' || i || '.' || band), 1, 16))::bit(64)::bigint from generate_series(1, 8) band),

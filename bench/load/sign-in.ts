@@ -18,6 +18,13 @@ interface How {
   readonly givesCode: boolean
 }
 
+/** An open session of a member, and the visit that its next request belongs to. */
+interface OpenSession {
+  readonly member: Member
+  readonly visit: Visit
+  readonly session: string
+}
+
 /** Simulates sign-ins, each a sequence of a few requests. Checks every answer and counts all figures. */
 export class SignIns {
   constructor(
@@ -34,22 +41,25 @@ export class SignIns {
       const again = await bootstrap(member, dueNow(visit), begun.session)
       if (again === null) return
     }
-    if (!(await this.attempts(member, dueNow(visit), begun.session, words(begun.json), how))) return
+    const open = { member, visit: dueNow(visit), session: begun.session }
+    if (!(await this.attempts(open, words(begun.json), how))) return
     count(visit, 'signins_completed')
     if (visit.counted) this.needs.recorder.of('signin').latency.record(performance.now() - visit.intended)
   }
 
   /** True if the sign-in reached a verdict of any kind; an error ends it. */
-  private attempts(member: Member, visit: Visit, session: string, suggested: readonly string[], how: How) {
-    if (how.thief !== null) return this.impostor(member, visit, session, suggested, how.thief)
-    if (!how.givesCode || member.code === null) return this.genuine(member, visit, session, suggested)
-    this.asking.count(visit, 'genuine_signins')
-    return this.byCode(member, visit, session, member.code)
+  private attempts(open: OpenSession, suggested: readonly string[], { thief, givesCode }: How) {
+    const { code } = open.member
+    if (thief !== null) return this.impostor(open, suggested, thief)
+    if (!givesCode || code === null) return this.genuine(open, suggested)
+    this.asking.count(open.visit, 'genuine_signins')
+    return this.byCode(open, code)
   }
 
-  private async impostor(member: Member, visit: Visit, session: string, typed: readonly string[], thief: Member) {
+  private async impostor(open: OpenSession, typed: readonly string[], thief: Member) {
     const { count } = this.asking
-    const verdict = await this.verify(member, visit, session, typedBy(thief, member, typed), 'verify')
+    const { member, visit } = open
+    const verdict = await this.verify(open, 'verify', typedBy(thief, member, typed))
     if (verdict === null) return false
     if (verdict.action !== 'refused') count(visit, 'impostor_patterns')
     if (verdict.authenticated) count(visit, 'impostor_accepted')
@@ -57,12 +67,15 @@ export class SignIns {
   }
 
   /** Types, and if the answer asks for more, types again or gives the code. */
-  private async genuine(member: Member, first: Visit, session: string, suggested: readonly string[]): Promise<boolean> {
+  private async genuine(
+    { member, visit: first, session }: OpenSession,
+    suggested: readonly string[],
+  ): Promise<boolean> {
     const { count } = this.asking
     let [visit, typed] = [first, suggested]
     count(visit, 'genuine_signins')
     for (let tries = 0; tries <= RETYPES; tries++) {
-      const verdict = await this.verify(member, visit, session, typedBy(member, member, typed), 'verify')
+      const verdict = await this.verify({ member, visit, session }, 'verify', typedBy(member, member, typed))
       if (verdict === null) return false
       if (verdict.action !== 'refused') this.countGenuine(visit, verdict)
       if (verdict.authenticated) {
@@ -71,7 +84,7 @@ export class SignIns {
       }
       const mode = verdict.next.mode
       if (member.code !== null && (verdict.recommendedAction === 'challenge' || mode === 'security_code'))
-        return this.byCode(member, dueNow(visit), session, member.code)
+        return this.byCode({ member, visit: dueNow(visit), session }, member.code)
       if (mode !== 'biometric') return true
       typed = verdict.words
       visit = dueNow(visit)
@@ -79,9 +92,10 @@ export class SignIns {
     return true
   }
 
-  private async byCode(member: Member, visit: Visit, session: string, securityCode: string): Promise<boolean> {
+  private async byCode(open: OpenSession, securityCode: string): Promise<boolean> {
     const { count } = this.asking
-    const verdict = await this.verify(member, visit, session, JSON.stringify({ securityCode }), 'code')
+    const { visit } = open
+    const verdict = await this.verify(open, 'code', JSON.stringify({ securityCode }))
     if (verdict === null) return false
     if (verdict.action !== 'refused') count(visit, 'codes')
     if (verdict.authenticated)
@@ -90,7 +104,7 @@ export class SignIns {
   }
 
   /** Returns null if the request failed or its answer is wrong. */
-  private async verify(member: Member, visit: Visit, session: string, body: string, operation: 'verify' | 'code') {
+  private async verify({ member, visit, session }: OpenSession, operation: 'verify' | 'code', body: string) {
     const { sound, path } = this.asking
     const answer = await this.needs.client.ask({
       ...visit,

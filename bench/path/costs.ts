@@ -67,7 +67,7 @@ export async function measureCosts(needs: Needs) {
       return 5 * options.people
     })
     const filled = await sizes()
-    const created = await meter([service.pid], () => createAccounts(service.port, apikey))
+    const created = await meter([service.pid], () => createAccounts({ port: service.port, apikey }))
     const minted = mintIn(stores.sessions, organizationId)
     const { kinds, walBytes } = await measureRounds(needs, { meter, sizes, minted })
     const done = await sizes()
@@ -113,14 +113,15 @@ async function measureRounds(needs: Needs, measuring: Measuring) {
   const VERIFY = '/core/users/{userRef}/verify'
   let verified = 0
   let wal = 0
-  await setCodes(service.port, deployment.apikey)
+  const withCodes = { port: service.port, apikey: deployment.apikey }
+  await setCodes(withCodes)
   for (let round = -1; round < options.rounds; round++) {
     const before = await sizes()
     const found = {
       bootstrap: await loop(service, 'GET', '/core/users/{userRef}', null),
       verify_first: await loop(forgetful, 'POST', VERIFY, options.presses),
       verify: await loop(service, 'POST', VERIFY, options.presses),
-      code: await meter([service.pid], () => verifyCodes(service.port, deployment.apikey)),
+      code: await meter([service.pid], () => verifyCodes(withCodes)),
     }
     const after = await sizes()
     // The first round compiles code and fills the cache; it is not counted.
@@ -201,7 +202,17 @@ async function sizesOf(sql: postgres.Sql) {
 
 const CODE = '482915'
 
-async function call(port: number, apikey: string, method: string, path: string, session = '', body?: unknown) {
+interface Service {
+  readonly port: number
+  readonly apikey: string
+}
+
+async function call(
+  { port, apikey }: Service,
+  method: string,
+  path: string,
+  { session = '', body }: { readonly session?: string; readonly body?: unknown } = {},
+) {
   const answer = await fetch(`http://127.0.0.1:${port}/core/users/${path}`, {
     method,
     headers: {
@@ -217,24 +228,24 @@ async function call(port: number, apikey: string, method: string, path: string, 
 }
 
 /** Creates accounts without enrollment. */
-async function createAccounts(port: number, apikey: string): Promise<number> {
+async function createAccounts(service: Service): Promise<number> {
   for (let i = 0; i < CREATED; i += AT_ONCE)
-    await Promise.all(Array.from({ length: AT_ONCE }, (_, n) => call(port, apikey, 'POST', `created-${i + n}`)))
+    await Promise.all(Array.from({ length: AT_ONCE }, (_, n) => call(service, 'POST', `created-${i + n}`)))
   return CREATED
 }
 
-async function setCodes(port: number, apikey: string): Promise<void> {
+async function setCodes(service: Service): Promise<void> {
   for (let i = 0; i < CODES; i++) {
-    const session = await call(port, apikey, 'GET', userRef(i))
-    await call(port, apikey, 'PUT', `${userRef(i)}/security-code`, session, { securityCode: CODE })
+    const session = await call(service, 'GET', userRef(i))
+    await call(service, 'PUT', `${userRef(i)}/security-code`, { session, body: { securityCode: CODE } })
   }
 }
 
 /** Verifies one code in each of several sessions; the figure includes the bootstrap, about a hundredth of the hash. */
-async function verifyCodes(port: number, apikey: string): Promise<number> {
+async function verifyCodes(service: Service): Promise<number> {
   for (let i = 0; i < CODES; i++) {
-    const session = await call(port, apikey, 'GET', userRef(i))
-    await call(port, apikey, 'POST', `${userRef(i)}/verify`, session, { securityCode: CODE })
+    const session = await call(service, 'GET', userRef(i))
+    await call(service, 'POST', `${userRef(i)}/verify`, { session, body: { securityCode: CODE } })
   }
   return CODES
 }

@@ -29,7 +29,7 @@ Starts PostgreSQL, Redis and the service, whose fronts score inline. Needs redis
 
 await runBench('path', async () => {
   const defaults = { rounds: 5, calls: 40, seconds: 2, people: 256, presses: 44, fronts: availableParallelism() }
-  const { numbers: options, files } = benchOptions('path', HELP, defaults, ['json', 'costs'])
+  const { numbers: options, files } = benchOptions('path', HELP, defaults, { files: ['json', 'costs'] })
   const { fronts } = options
   const facts = servingMachine()
   const say = (line: string) => process.stderr.write(`${line}\n`)

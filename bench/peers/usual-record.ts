@@ -39,7 +39,7 @@ async function write(client: pg.PoolClient, organizationId: string, attempt: Att
     ],
   })
   if (moved.rowCount !== 1) return 'conflict'
-  if (replayMark !== null && !(await claim(client, organizationId, attempt, replayMark, at))) return 'replay'
+  if (replayMark !== null && !(await claim(client, organizationId, attempt, replayMark))) return 'replay'
   await client.query({
     name: 'insert-authentication',
     text: INSERT_AUTHENTICATION,
@@ -85,10 +85,10 @@ async function write(client: pg.PoolClient, organizationId: string, attempt: Att
 async function claim(
   client: pg.PoolClient,
   organizationId: string,
-  { memberId, patternId, generation }: AttemptRecord,
+  { createdAt, memberId, patternId, generation }: AttemptRecord,
   { exact, bands, cleared = [] }: ReplayMark,
-  at: Date,
 ): Promise<boolean> {
+  const at = new Date(createdAt)
   const oldest = new Date(at.getTime() - REPLAY_MEMORY_DAYS * 86_400_000)
   const bandsText = `{${bands.join()}}`
   const alike = await client.query({

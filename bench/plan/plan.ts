@@ -33,6 +33,7 @@ const OFF_MAX = 0.2
 /** Exit status of the load tester if its generator was overloaded; it still writes the report. */
 const INCONCLUSIVE = 3
 const TRIES = 3
+const CONNECTIONS = 64
 /** Bootstraps and verifies only: the 50 ms hash of a code would dominate all other costs. */
 const MIX = ['--codes', '0', '--by-code', '0', '--enroll', '0', '--impostors', '0']
 
@@ -47,12 +48,12 @@ await runBench('plan', async () => {
     const costs = await costsOf(deployment, options, facts, say)
     const service = await deployment.service({ processes: options.fronts, scoring: 'inline', redis: true })
     say('measuring the cost of the load tester ...')
-    const { requests, generatorUs } = usageOf(stepOf(await load(deployment, service, 64, options)))
+    const { requests, generatorUs } = usageOf(stepOf(await load(deployment, service, options)))
     const predicted = sharedMachineRate(costs, requests, facts.cores, generatorUs)
     say(`predicted: ${Math.round(predicted.typical)} sign-ins a second`)
     const runs: number[] = []
     for (let round = 0; round < options.rounds; round++) {
-      runs.push(stepOf(await load(deployment, service, 64, options)).goodput_per_s)
+      runs.push(stepOf(await load(deployment, service, options)).goodput_per_s)
       say(`round ${round + 1} of ${options.rounds}: ${Math.round(runs.at(-1) ?? 0)} sign-ins a second`)
     }
     const off = predicted.typical / median(runs) - 1
@@ -141,7 +142,6 @@ function stepOf({ steps }: Report): Report['steps'][number] {
 async function load(
   deployment: Pick<Deployment, 'apikey'>,
   running: Pick<Running, 'port'>,
-  connections: number,
   options: { readonly seconds: number; readonly people: number },
   tries = 1,
 ): Promise<Report> {
@@ -153,7 +153,7 @@ async function load(
       '--url',
       `http://127.0.0.1:${running.port}`,
       '--connections',
-      String(connections),
+      String(CONNECTIONS),
       '--people',
       String(people),
     ]
@@ -171,7 +171,7 @@ async function load(
   } catch (error) {
     // On a busy machine an enrollment may fail with 503; another run enrolls other people.
     if (tries === TRIES) throw error
-    return await load(deployment, running, connections, options, tries + 1)
+    return await load(deployment, running, options, tries + 1)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

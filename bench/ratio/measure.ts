@@ -4,7 +4,6 @@ import { type HttpServerChoice, loadProvider } from '../../src/http/provider.js'
 import { readConfig } from '../../src/process/config.js'
 import { encodeSample } from '../../src/scoring/sample.js'
 import { freePort } from '../../src/storage/postgres/embedded/embedded-running.js'
-import type { SessionStore } from '../../src/storage/session.js'
 import { openPeerStores, type PeerStores } from '../peers/peer-stores.js'
 import type { Deployment, Running } from '../shared/deployment.js'
 import { processorS, residentBytes } from '../shared/machine.js'
@@ -82,8 +81,9 @@ export async function measureRatios(
   say(`starting the service three times, ${nReaders} readers, the peers ...`)
   const service = (processes: number, redis: boolean, env = {}) =>
     deployment.service({ processes, scoring: 'inline', redis, env })
-  const [two, one, plain] = [await service(fronts, true), await service(1, true), await service(fronts, false)]
-  const other = provider === null ? null : await service(1, true, { HTTP_SERVER: provider })
+  const all = await service(fronts, true)
+  const [oneFront, withoutRedis] = [await service(1, true), await service(fronts, false)]
+  const byProvider = provider === null ? [] : [await service(1, true, { HTTP_SERVER: provider })]
   // The readers share a port, which is not possible with a port that the system chooses on listen.
   const PORT = String(await freePort())
   const readers: Running[] = []
@@ -95,7 +95,7 @@ export async function measureRatios(
       APIKEY: apikey,
       ORGANIZATION: deployment.organizationId,
     })
-  const [peer, spared] = [await peerOf('peers/conventional.js'), await peerOf('peers/spared.js')]
+  const [peer, sparedPeer] = [await peerOf('peers/conventional.js'), await peerOf('peers/spared.js')]
   const peerStores = await openPeerStores(databaseUrl, redisUrl)
   const generators = startGenerators(fronts)
   const needs = { deployment, options, generators, peerStores, say }
@@ -103,7 +103,7 @@ export async function measureRatios(
   say(`enrolling ${2 * people} people ...`)
   const bodies = new Map<number, string[]>()
   await enroll({
-    port: two.port,
+    port: all.port,
     apikey,
     people: 2 * people,
     onStored(index, body) {
@@ -112,21 +112,21 @@ export async function measureRatios(
   })
   for (const [index, typed] of bodies) await peerStores.enroll(userRef(index), typed.map(sampleOf))
   say(`idle for ${IDLE_S} s ...`)
-  const idleCpuPercent = await idle(two)
+  const idleCpuPercent = await idle(all)
   try {
     const turns = await rounds(needs, {
-      two: [two],
-      one: [one],
-      plain: [plain],
+      all: [all],
+      oneFront: [oneFront],
+      withoutRedis: [withoutRedis],
+      byProvider,
       readers,
       peer: [peer],
-      spared: [spared],
-      other: other === null ? [] : [other],
+      sparedPeer: [sparedPeer],
     })
     return {
       turns,
       idleCpuPercent,
-      resident: residentBytes(two.pid),
+      resident: residentBytes(all.pid),
       body_bytes: Buffer.byteLength(bodyOf(0, VERIFIED_FROM)),
     }
   } finally {
@@ -149,111 +149,120 @@ async function idle({ pid }: Running): Promise<number | null> {
   return before === null || after === null ? null : (100 * (after - before)) / IDLE_S
 }
 
-type Kind = 'read' | 'verify' | 'peer' | 'spared'
+/** The compared services, each with its processes. `all` has all fronts and Redis; `byProvider` is empty without a provider. */
+type Services = Readonly<
+  Record<'all' | 'oneFront' | 'withoutRedis' | 'byProvider' | 'readers' | 'peer' | 'sparedPeer', readonly Running[]>
+>
+type Results = Record<Turn, Measured[]>
+type RunTurn = (isFirst: boolean) => Promise<Measured>
 
-async function rounds(
-  needs: Needs,
-  under: Record<'two' | 'one' | 'plain' | 'readers' | 'peer' | 'spared' | 'other', readonly Running[]>,
-): Promise<Record<Turn, Measured[]>> {
-  const { two, one, plain, readers, peer, spared, other } = under
-  const taken = TURNS.filter((turn) => turn !== 'verify_by_provider_64' || other.length > 0)
-  const { options, say, deployment, peerStores } = needs
-  const { sessions } = deployment.stores
-  const besides = deployment.withoutRedis.sessions
-  let isFirst = true
-  const [start, units] = [taker(needs, () => isFirst), unitsFor(options.people)]
-  const peerUnits = unitsFor(options.people, options.people)
-  const reused = await units(Math.min(REUSED, options.people), peerStores.mint)
-  const noneOf = () =>
-    Object.fromEntries(TURNS.map((turn): [Turn, Measured[]] => [turn, []])) as Record<Turn, Measured[]>
-  const [done, first] = [noneOf(), noneOf()]
-  const verify = async (
-    running: readonly Running[],
-    connections: number,
-    store: SessionStore,
-    rate: number | null,
-    best: number,
-  ) => {
-    const seconds = isFirst ? FIRST.seconds : options.seconds * (1 + WARM_UP_SHARE)
-    const wanted = SPARE * seconds * (rate ?? best)
-    const each = rate === null ? A_SESSION : 1
-    return start(
-      'verify',
-      running,
-      connections,
-      rate,
-      await units(Math.ceil(wanted / each), mintIn(store, deployment.organizationId), each),
-    )
-  }
-  const askPeer = async (best: number) => {
-    const seconds = isFirst ? FIRST.seconds : options.seconds * (1 + WARM_UP_SHARE)
-    const mint = mintIn(peerStores.sessions, deployment.organizationId)
-    return start('peer', peer, FEW, null, await peerUnits(Math.ceil((SPARE * seconds * best) / A_SESSION), mint))
-  }
-  const best = (turn: Turn) => Math.max(...[...done[turn], ...first[turn]].map(({ per_s }) => per_s), FIRST.rate)
-  const turns: Record<Turn, () => Promise<Measured>> = {
-    read_only_64: () => start('read', readers, FEW, null, reused),
-    verify_64: () => verify(two, FEW, sessions, null, best('verify_64')),
-    peer_64: () => askPeer(best('peer_64')),
-    spared_peer_64: () => start('spared', spared, FEW, null, reused),
-    verify_one_front_64: () => verify(one, FEW, sessions, null, best('verify_64')),
-    verify_without_redis_64: () => verify(plain, FEW, besides, null, best('verify_64')),
-    read_only_256: () => start('read', readers, MANY, null, reused),
-    verify_256: () => verify(two, MANY, sessions, null, best('verify_256')),
-    verify_at_peer_rate: () => {
-      // The peer's highest rate: that of its closed loop in the same round.
-      const rate = (done.peer_64.at(-1) ?? first.peer_64[0])?.per_s ?? 1
-      return verify(two, FEW, sessions, rate, rate)
-    },
-    verify_by_provider_64: () => verify(other, FEW, sessions, null, best('verify_64')),
-  }
+async function rounds(needs: Needs, services: Services): Promise<Results> {
+  const { options, say } = needs
+  const taken = TURNS.filter((turn) => turn !== 'verify_by_provider_64' || services.byProvider.length > 0)
+  const noResults = () => Object.fromEntries(TURNS.map((turn): [Turn, Measured[]] => [turn, []])) as Results
+  const [first, counted] = [noResults(), noResults()]
+  const turns = await turnsOf(needs, services, { first, counted })
   say('a first round that is not counted ...')
-  for (const turn of taken) first[turn].push(await turns[turn]())
-  isFirst = false
+  for (const turn of taken) first[turn].push(await turns[turn](true))
   for (let round = 0; round < options.rounds; round++) {
     for (const turn of taken) {
-      const found = await turns[turn]()
-      done[turn].push(found)
+      const found = await turns[turn](false)
+      counted[turn].push(found)
       say(`round ${round + 1} of ${options.rounds}: ${turn} ${found.per_s}/s, p99 ${found.p99_ms} ms`)
     }
   }
-  return done
+  return counted
+}
+
+/** The turns, which take their rates from the results so far. */
+async function turnsOf(
+  needs: Needs,
+  services: Services,
+  { first, counted }: { readonly first: Results; readonly counted: Results },
+): Promise<Record<Turn, RunTurn>> {
+  const { options, peerStores } = needs
+  const { organizationId, stores, withoutRedis } = needs.deployment
+  const [units, peerUnits] = [unitsFor(options.people), unitsFor(options.people, options.people)]
+  const reused = await units(Math.min(REUSED, options.people), peerStores.mint)
+  const best = (turn: Turn) => Math.max(...[...counted[turn], ...first[turn]].map(({ per_s }) => per_s), FIRST.rate)
+  const secondsOf = (isFirst: boolean) => (isFirst ? FIRST.seconds : options.seconds * (1 + WARM_UP_SHARE))
+  const reuse =
+    (kind: 'read' | 'spared', running: readonly Running[], connections = FEW): RunTurn =>
+    (isFirst) =>
+      runTurn(needs, { kind, running, connections, rate: null, units: reused }, isFirst)
+  const verify =
+    (
+      running: readonly Running[],
+      { connections = FEW, store = stores.sessions, rateOf = () => null as number | null } = {},
+    ): RunTurn =>
+    async (isFirst) => {
+      const rate = rateOf()
+      const perS = rate ?? best(connections === MANY ? 'verify_256' : 'verify_64')
+      const each = rate === null ? A_SESSION : 1
+      const count = Math.ceil((SPARE * secondsOf(isFirst) * perS) / each)
+      const unused = await units(count, mintIn(store, organizationId), each)
+      return runTurn(needs, { kind: 'verify', running, connections, rate, units: unused }, isFirst)
+    }
+  const askPeer: RunTurn = async (isFirst) => {
+    const count = Math.ceil((SPARE * secondsOf(isFirst) * best('peer_64')) / A_SESSION)
+    const unused = await peerUnits(count, mintIn(peerStores.sessions, organizationId))
+    return runTurn(
+      needs,
+      { kind: 'peer', running: services.peer, connections: FEW, rate: null, units: unused },
+      isFirst,
+    )
+  }
+  return {
+    read_only_64: reuse('read', services.readers),
+    verify_64: verify(services.all),
+    peer_64: askPeer,
+    spared_peer_64: reuse('spared', services.sparedPeer),
+    verify_one_front_64: verify(services.oneFront),
+    verify_without_redis_64: verify(services.withoutRedis, { store: withoutRedis.sessions }),
+    read_only_256: reuse('read', services.readers, MANY),
+    verify_256: verify(services.all, { connections: MANY }),
+    // The peer's highest rate: that of its closed loop in the same round.
+    verify_at_peer_rate: verify(services.all, {
+      rateOf: () => (counted.peer_64.at(-1) ?? first.peer_64[0])?.per_s ?? 1,
+    }),
+    verify_by_provider_64: verify(services.byProvider),
+  }
+}
+
+const PATHS = {
+  read: '/core/read',
+  verify: '/core/users/{userRef}/verify',
+  peer: '/users/{userRef}/verify',
+  spared: '/users/{userRef}/verify',
+} as const
+
+interface Load {
+  readonly kind: keyof typeof PATHS
+  readonly running: readonly Running[]
+  readonly connections: number
+  /** Requests per second; null for a closed loop. */
+  readonly rate: number | null
+  readonly units: readonly Unit[]
 }
 
 /** Prepares the generators' requests and runs one turn. */
-function taker({ generators, options, deployment: { apikey } }: Needs, isFirst: () => boolean) {
-  const PATHS = {
-    read: '/core/read',
-    verify: '/core/users/{userRef}/verify',
-    peer: '/users/{userRef}/verify',
-    spared: '/users/{userRef}/verify',
-  } as const
-  return async (
-    kind: Kind,
-    running: readonly Running[],
-    connections: number,
-    rate: number | null,
-    units: readonly Unit[],
-  ) => {
-    await generators.prepare({
-      units,
-      apikey,
-      method: 'POST',
-      path: PATHS[kind],
-      presses: PRESSES,
-      reuse: kind === 'read' || kind === 'spared',
-    })
-    const seconds = isFirst() ? FIRST.seconds : options.seconds
-    const warmUpS = isFirst() ? 0 : seconds * WARM_UP_SHARE
-    const [port = 0, pids] = [running[0]?.port, running.map(({ pid }) => pid)]
-    const found = await generators.go({ port, pids, connections, rate, seconds, warmUpS })
-    if (isFirst()) return found
-    const good = found.statuses[200] ?? 0
-    if (found.answers - good > Math.max(HICCUP, ERRORS_MAX * found.answers) || good === 0)
-      throw new Error(`${kind}: answers were not 200 but ${JSON.stringify(found.statuses)}`)
-    const judged = (found.actions.verified ?? 0) + (found.actions.rejected ?? 0)
-    if (kind !== 'read' && judged < JUDGED_MIN * found.answers)
-      throw new Error(`${kind}: too few attempts were scored: ${JSON.stringify(found.actions)}`)
-    return found
-  }
+async function runTurn(
+  { generators, options, deployment: { apikey } }: Needs,
+  { kind, running, connections, rate, units }: Load,
+  isFirst: boolean,
+): Promise<Measured> {
+  const reuse = kind === 'read' || kind === 'spared'
+  await generators.prepare({ units, apikey, method: 'POST', path: PATHS[kind], presses: PRESSES, reuse })
+  const seconds = isFirst ? FIRST.seconds : options.seconds
+  const warmUpS = isFirst ? 0 : seconds * WARM_UP_SHARE
+  const [port = 0, pids] = [running[0]?.port, running.map(({ pid }) => pid)]
+  const found = await generators.go({ port, pids, connections, rate, seconds, warmUpS })
+  if (isFirst) return found
+  const good = found.statuses[200] ?? 0
+  if (found.answers - good > Math.max(HICCUP, ERRORS_MAX * found.answers) || good === 0)
+    throw new Error(`${kind}: answers were not 200 but ${JSON.stringify(found.statuses)}`)
+  const judged = (found.actions.verified ?? 0) + (found.actions.rejected ?? 0)
+  if (kind !== 'read' && judged < JUDGED_MIN * found.answers)
+    throw new Error(`${kind}: too few attempts were scored: ${JSON.stringify(found.actions)}`)
+  return found
 }

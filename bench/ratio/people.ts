@@ -52,16 +52,16 @@ export async function enroll({
 }: Enrolling): Promise<void> {
   const core = `http://127.0.0.1:${port}/core`
   const headers = { apikey, 'content-type': 'application/json' }
-  const call = async (method: string, path: string, session = '', body?: string, tries = 0): Promise<Response> => {
+  const call = async (method: string, path: string, { session = '', body = '' } = {}, tries = 0): Promise<Response> => {
     const answer = await fetch(core + path, {
       method,
       headers: session === '' ? headers : { ...headers, 'x-service-session': session },
-      ...(body === undefined ? {} : { body }),
+      ...(body === '' ? {} : { body }),
     })
     if (answer.status !== 503 || tries === TRIES) return answer
     await answer.arrayBuffer()
     await delay(RETRY_MS)
-    return call(method, path, session, body, tries + 1)
+    return call(method, path, { session, body }, tries + 1)
   }
   const one = async (index: number): Promise<void> => {
     const created = await call('POST', `/users/${userRef(index)}`)
@@ -71,7 +71,7 @@ export async function enroll({
     const session = begun.headers.get('x-service-session') ?? ''
     for (let n = 0, stored = 0; stored < references && n < VERIFIED_FROM; n++) {
       const body = bodyOf(index, n, presses)
-      const answer = await call('POST', `/users/${userRef(index)}/typing-patterns`, session, body)
+      const answer = await call('POST', `/users/${userRef(index)}/typing-patterns`, { session, body })
       const text = await answer.text()
       // "seen before": an earlier try was answered 503 but had stored the pattern.
       if (answer.ok || text.includes('seen before')) {

@@ -33,7 +33,7 @@ function providerOf(name: string | undefined): HttpServerChoice | null {
 
 await runBench('ratio', async () => {
   const defaults = { rounds: 5, seconds: 3, people: 512, fronts: Math.min(2, availableParallelism()) }
-  const { numbers, files } = benchOptions('ratio', HELP, defaults, ['json', 'provider'])
+  const { numbers, files } = benchOptions('ratio', HELP, defaults, { files: ['json', 'provider'] })
   const options = { ...numbers, provider: providerOf(files.provider) }
   const facts = servingMachine()
   const say = (line: string) => process.stderr.write(`${line}\n`)

@@ -14,8 +14,7 @@ export function benchOptions<N extends string>(
   name: string,
   help: string,
   defaults: Readonly<Record<N, number>>,
-  files: readonly string[] = ['json'],
-  kind = 'bench',
+  { files = ['json'], kind = 'bench' }: { readonly files?: readonly string[]; readonly kind?: 'bench' | 'drill' } = {},
 ): BenchOptions<N> {
   const fail = (message: string): never => {
     process.stderr.write(`${kind} ${name}: ${message}; --help lists the options\n`)

@@ -47,7 +47,10 @@ const title = `the shipped model under attack, on people it was not fitted on${s
 describe.skipIf(skipped)(title, { timeout: 1_200_000 }, () => {
   /** Reports one figure for all forgers of a bar: the largest share that is accepted. */
   const accepts = (kind: string, bar: number, forgers: readonly (readonly [string, Forger])[]) => {
-    const counted = forgers.map(([name, forger]) => ({ name, ...countForgeries(kernel, forger, victims, SAMPLES) }))
+    const counted = forgers.map(([name, forger]) => ({
+      name,
+      ...countForgeries(kernel, forger, victims, { samples: SAMPLES }),
+    }))
     const worst = counted.reduce((most, one) => (one.accepted > most.accepted ? one : most))
     const percent = (100 * worst.accepted) / worst.samples
     const found = `${kind} at most ${percent.toFixed(2)} % (${worst.name}, bar ${bar})`

@@ -41,10 +41,10 @@ describe("the conventional peer's reading of an attempt", () => {
     for (let person = 0; person < 6; person++) {
       // The person's own typing, another person's, and a replay of the last reference; then with the stored template.
       for (const body of [bodyOf(person, 1000), bodyOf(person + 1, 1000), bodyOf(person, 4, 44)]) {
-        const { kept, replayOfReference } = await scoredByBoth(body, {
+        const { newTemplate, replayOfReference } = await scoredByBoth(body, {
           references: referencesOf(person),
           replayKey,
-          keep: true,
+          returnTemplate: true,
         })
         if (replayOfReference) replays += 1
         if (kept === null) throw new Error('nothing was kept')
