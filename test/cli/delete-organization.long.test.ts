@@ -5,11 +5,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { connectPostgres, type Database, type Transaction } from '../../src/storage/postgres/connection/client.js'
 import { type Keystride, keystrideHere } from '../harness/command.js'
 import { enroll } from '../harness/enrolled.js'
-import { backEnds, startService, type TestService } from '../harness/service.js'
+import { sharedBackEnds, startService, type TestService } from '../harness/service.js'
 import { type FreshDatabase, freshDatabase } from '../servers/database.js'
 
 const command = fileURLToPath(new URL('../../bin/keystride.mjs', import.meta.url))
-const redisUrl = backEnds.at(-1)?.redisUrl ?? null
+const redisUrl = sharedBackEnds.at(-1)?.redisUrl ?? null
 
 let fresh: FreshDatabase
 let service: TestService

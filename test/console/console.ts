@@ -133,22 +133,37 @@ export async function operator(browser: Browser, service: TestService, path = ''
   }
 }
 
-/** In light and dark, on a desk and on a phone: takes a picture, expects no overflow in width and, in two of the four, no finding of axe. */
+interface Look {
+  readonly device: 'desk' | 'phone'
+  readonly width: number
+  readonly colorScheme: 'light' | 'dark'
+  /** Whether axe examines the page in this look: two of the four. */
+  readonly examined: boolean
+}
+
+const LOOKS: readonly Look[] = [
+  { device: 'desk', width: 1280, colorScheme: 'light', examined: true },
+  { device: 'desk', width: 1280, colorScheme: 'dark', examined: false },
+  { device: 'phone', width: 390, colorScheme: 'light', examined: false },
+  { device: 'phone', width: 390, colorScheme: 'dark', examined: true },
+]
+
+/** Takes a picture of the page in each look, and expects that nothing is wider than the page and that axe finds nothing. */
 export async function looksGood({ page }: Operator, name: string): Promise<void> {
-  for (const [device, width, examined] of [
-    ['desk', 1280, 'light'],
-    ['phone', 390, 'dark'],
-  ] as const)
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.setViewportSize({ width, height: 900 })
-      await page.emulateMedia({ colorScheme })
-      await page.evaluate('scrollTo(0, 0)')
-      await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))')
-      await picture(page, `console-${name}-${device}-${colorScheme}`)
-      if (colorScheme === examined)
-        expect([name, device, colorScheme, await findings(page)]).toEqual([name, device, colorScheme, []])
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
-    }
+  for (const { device, width, colorScheme, examined } of LOOKS) {
+    await show(page, width, colorScheme)
+    await picture(page, `console-${name}-${device}-${colorScheme}`)
+    if (examined) expect([name, device, colorScheme, await findings(page)]).toEqual([name, device, colorScheme, []])
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
+  }
   await page.setViewportSize({ width: 1280, height: 900 })
   await page.emulateMedia({ colorScheme: 'light' })
+}
+
+/** Shows the page from its top, drawn anew. */
+async function show(page: Page, width: number, colorScheme: Look['colorScheme']): Promise<void> {
+  await page.setViewportSize({ width, height: 900 })
+  await page.emulateMedia({ colorScheme })
+  await page.evaluate('scrollTo(0, 0)')
+  await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))')
 }

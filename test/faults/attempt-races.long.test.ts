@@ -4,10 +4,10 @@ import { stranger } from '../harness/enrolled.js'
 import { figure, LONG } from '../harness/figure.js'
 import { type FlushedRedis, startFlushedRedis } from '../harness/flushed-redis.js'
 import {
-  backEndsOfOurOwn,
   enrolled,
   type On,
   overConnections,
+  ownBackEnds,
   startTwo,
   strangers,
   type TwoServices,
@@ -31,7 +31,7 @@ const tally = () => {
   }
 }
 
-describe.each(backEndsOfOurOwn)('two processes on $name', ({ withRedis }) => {
+describe.each(ownBackEnds)('two processes on $name', ({ withRedis }) => {
   let redis: FlushedRedis | null = null
   let two: TwoServices
   beforeAll(async () => {

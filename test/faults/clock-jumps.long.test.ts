@@ -13,7 +13,7 @@ import { type FlushedRedis, startFlushedRedis } from '../harness/flushed-redis.j
 import { type Answer, client } from '../harness/load.js'
 import { until } from '../harness/patience.js'
 import { type ServiceProcess, startProcess } from '../harness/service-process.js'
-import { backEndsOfOurOwn } from '../harness/two-services.js'
+import { ownBackEnds } from '../harness/two-services.js'
 import { type FreshDatabase, freshDatabase } from '../servers/database.js'
 import { type FalseClock, falseClock, whyNoFalseClock } from '../servers/faketime.js'
 
@@ -37,7 +37,7 @@ const LOCKS: readonly { readonly kind: AttemptKind; readonly failures: number }[
   { kind: 'security_code', failures: 6 },
 ]
 
-const backEnds = LONG ? backEndsOfOurOwn : backEndsOfOurOwn.slice(-1)
+const backEnds = LONG ? ownBackEnds : ownBackEnds.slice(-1)
 
 describe.skipIf(why !== null).each(backEnds)(
   'a service on $name whose clock',

@@ -11,7 +11,7 @@ import { connectPostgres, type Database } from '../../src/storage/postgres/conne
 import { figure, LONG } from '../harness/figure.js'
 import { attempt, person } from '../harness/fixtures.js'
 import { type FlushedRedis, startFlushedRedis } from '../harness/flushed-redis.js'
-import { backEndsOfOurOwn, overConnections, startTwo, strangers, type TwoServices } from '../harness/two-services.js'
+import { overConnections, ownBackEnds, startTwo, strangers, type TwoServices } from '../harness/two-services.js'
 
 const LOCKED = LONG ? 1000 : 64
 /** Unlocked members of each kind in each round: they show that the test would detect a freed member. */
@@ -61,7 +61,7 @@ interface Somebody {
   readonly lock: number
 }
 
-describe.each(backEndsOfOurOwn)(
+describe.each(ownBackEnds)(
   `${LOCKED} locked members on $name`,
   { timeout: LONG ? 3_600_000 : 300_000 },
   ({ withRedis }) => {

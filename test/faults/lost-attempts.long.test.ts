@@ -5,9 +5,9 @@ import { type FlushedRedis, startFlushedRedis } from '../harness/flushed-redis.j
 import { until } from '../harness/patience.js'
 import { startProxy, type TcpProxy } from '../harness/tcp-proxy.js'
 import {
-  backEndsOfOurOwn,
   enrolled,
   type On,
+  ownBackEnds,
   startTwo,
   strangers,
   type TwoServices,
@@ -18,7 +18,7 @@ const BUDGET = 3
 const STOPS = LONG ? 100 : 5
 const PEOPLE = LONG ? 10 : 3
 
-describe.each(backEndsOfOurOwn)('an attempt on $name', ({ withRedis }) => {
+describe.each(ownBackEnds)('an attempt on $name', ({ withRedis }) => {
   let redis: FlushedRedis | null = null
   let lane: TcpProxy | null = null
   let two: TwoServices

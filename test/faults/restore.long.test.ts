@@ -13,7 +13,7 @@ import { type Keystride, keystrideWith } from '../harness/command.js'
 import { type Enrolled, enroll } from '../harness/enrolled.js'
 import { figure, LONG } from '../harness/figure.js'
 import { until } from '../harness/patience.js'
-import { backEnds, startService, type TestService } from '../harness/service.js'
+import { sharedBackEnds, startService, type TestService } from '../harness/service.js'
 
 const why = whyNoStandby()
 if (why !== null) console.warn(`\n*** ${why} ***\n`)
@@ -29,7 +29,7 @@ const CODE = '749205'
 describe.skipIf(why !== null)('a database that is lost', { timeout: LONG ? 1_800_000 : 300_000 }, () => {
   const files = mkdtempSync(join(tmpdir(), 'keystride-lists-'))
   const list = join(files, 'erasures.jsonl')
-  const redisUrl = backEnds.at(-1)?.redisUrl
+  const redisUrl = sharedBackEnds.at(-1)?.redisUrl
   let debian: DebianPostgres
   let backup: string
   let archive: string

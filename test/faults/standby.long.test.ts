@@ -6,7 +6,7 @@ import { deployment } from '../harness/deployment.js'
 import { injectFault, PROMISED, type Victim } from '../harness/fault.js'
 import { figure, LONG } from '../harness/figure.js'
 import { until } from '../harness/patience.js'
-import { backEnds } from '../harness/service.js'
+import { sharedBackEnds } from '../harness/service.js'
 import { startProcess } from '../harness/service-process.js'
 import { type Pgbouncer, startPgbouncer, whyNoPgbouncer } from '../servers/pgbouncer.js'
 import { type Pair, startPair } from '../servers/standby.js'
@@ -84,7 +84,7 @@ describe.skipIf(why !== null)('a PostgreSQL with a synchronous standby', () => {
 
   it('is promoted after the primary is killed under load, with everything acknowledged', async () => {
     const victims: Victim[] = []
-    for (const { name, redisUrl } of LONG ? backEnds : backEnds.slice(-1))
+    for (const { name, redisUrl } of LONG ? sharedBackEnds : sharedBackEnds.slice(-1))
       victims.push({
         name,
         service: await startProcess({

@@ -44,7 +44,7 @@ export const redisUrl: string | null = inject('redisUrl')
 
 const ALONE = { name: 'PostgreSQL alone', redisUrl: null }
 /** Both places of sessions and counters, for long tests that run on each. The short tests of `api` run again in `without-redis`. */
-export const backEnds: readonly { name: string; redisUrl: string | null }[] =
+export const sharedBackEnds: readonly { name: string; redisUrl: string | null }[] =
   redisUrl === null ? [ALONE] : [ALONE, { name: 'PostgreSQL and Redis', redisUrl }]
 
 /** A fixed key: tests have no secrets. */

@@ -49,7 +49,7 @@ export interface TwoServices {
 }
 
 /** The available back ends, each with its own Redis. */
-export const backEndsOfOurOwn: readonly { name: string; withRedis: boolean }[] = [
+export const ownBackEnds: readonly { name: string; withRedis: boolean }[] = [
   { name: 'PostgreSQL alone', withRedis: false },
   ...(redisIsHere() ? [{ name: 'PostgreSQL and Redis', withRedis: true }] : []),
 ]

@@ -8,6 +8,7 @@ import { linkTo } from '../harness/enrolled.js'
 import { figure, LONG } from '../harness/figure.js'
 import { keepAlive } from '../harness/keep-alive.js'
 import { sharedService } from '../harness/service.js'
+import { randomOn } from '../simulator/scheduler.js'
 
 const BODIES = LONG ? 1_000_000 : 10_000
 const CONNECTIONS = 16
@@ -32,14 +33,12 @@ const SCALARS = [
 
 /** Malformed and extreme JSON bodies, the same for the same seed. Bytes, because some are not UTF-8. */
 function hostileBodies(seed: number): () => Buffer {
-  const random = seededRandom(seed)
-  const below = (n: number) => Math.floor(random() * n)
-  const oneOf = <T>(all: readonly T[]): T => all[below(all.length)] as T // Sound: the list is not empty.
+  const { next: random, below, pick } = randomOn(seededRandom(seed))
   const object = (fields: number, depth: number) =>
-    `{${Array.from({ length: fields }, () => `${JSON.stringify(oneOf(KEYS))}:${value(depth)}`).join(',')}}`
+    `{${Array.from({ length: fields }, () => `${JSON.stringify(pick(KEYS))}:${value(depth)}`).join(',')}}`
   function value(depth: number): string {
     const kind = random()
-    if (depth <= 0 || kind < 0.45) return oneOf(SCALARS)
+    if (depth <= 0 || kind < 0.45) return pick(SCALARS)
     if (kind < 0.65) return `[${Array.from({ length: below(5) }, () => value(depth - 1)).join(',')}]`
     return object(below(5), depth - 1)
   }
@@ -55,7 +54,7 @@ function hostileBodies(seed: number): () => Buffer {
   ]
   return () => {
     const kind = random()
-    const text = kind < 0.1 ? oneOf(bombs)() : kind < 0.9 ? object(1 + below(6), 4) : value(3)
+    const text = kind < 0.1 ? pick(bombs)() : kind < 0.9 ? object(1 + below(6), 4) : value(3)
     const bytes = Buffer.from(text.slice(0, 16_000))
     // One in ten is damaged: a byte is changed, or the end is cut off.
     if (bytes.length > 0 && random() < 0.05) bytes[below(bytes.length)] = below(256)

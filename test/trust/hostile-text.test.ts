@@ -8,6 +8,7 @@ import type { ExportStore } from '../../src/storage/exports.js'
 import type { Vault } from '../../src/storage/vault.js'
 import { csvRecords, unzipped } from '../api/dashboard/archive-file.js'
 import { figure } from '../harness/figure.js'
+import { randomOn } from '../simulator/scheduler.js'
 
 const PIECES = [
   ...['\r\n', '\n', '\r', '\0', '\t', '\u2028', '\u2029', '\u0085', '\u001b[2J', '\u007f', '\ud800', '\ufeff'],
@@ -16,9 +17,8 @@ const PIECES = [
   ...['<13>1 - - forged - - - -', ' 12 <13>1 - - forged', '"]', ']', '[x@1 a="b"]', 'Bcc: z@evil.example', '%s%n'],
   ...['$(x)', 'é', '日本', '\u{1f600}', 'ann', ' ', '0'],
 ]
-const random = seededRandom(18)
-const below = (n: number) => Math.floor(random() * n)
-const piece = () => (random() < 0.85 ? PIECES[below(PIECES.length)] : String.fromCodePoint(below(0x300)))
+const { next: random, below, pick } = randomOn(seededRandom(18))
+const piece = () => (random() < 0.85 ? pick(PIECES) : String.fromCodePoint(below(0x300)))
 /** Texts that try to break out of a line, a cell or a frame. */
 const TEXTS = Array.from({ length: 10_000 }, () => Array.from({ length: 1 + below(5) }, piece).join(''))
 /** An exporter writes no text of its own that begins with one of these. */

@@ -3,7 +3,7 @@ import { newToken } from '../../src/flows/process/tokens.js'
 import { person } from '../../src/typist/made-up-person.js'
 import { linkTo, typeBy } from '../harness/enrolled.js'
 import { figure, LONG } from '../harness/figure.js'
-import { type Answer, backEnds, startService, type TestService } from '../harness/service.js'
+import { type Answer, sharedBackEnds, startService, type TestService } from '../harness/service.js'
 import { freshDatabase } from '../servers/database.js'
 
 const USERS = LONG ? 100 : 12
@@ -23,7 +23,7 @@ async function count<T>(all: readonly T[], work: (one: T) => Promise<boolean>): 
 }
 const times = (n: number) => Array.from({ length: n }, (_, i) => i)
 
-describe.each(backEnds)('sessions on $name', { timeout: 600_000 }, ({ redisUrl }) => {
+describe.each(sharedBackEnds)('sessions on $name', { timeout: 600_000 }, ({ redisUrl }) => {
   let service: TestService
   beforeAll(async () => {
     service = await startService((await freshDatabase()).url, { redisUrl })

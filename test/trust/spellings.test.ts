@@ -6,13 +6,12 @@ import { segmentsOf } from '../../src/http/intake/request-line.js'
 import type { Route } from '../../src/http/route.js'
 import { makeRouter } from '../../src/http/router.js'
 import { figure, LONG } from '../harness/figure.js'
+import { randomOn } from '../simulator/scheduler.js'
 
 const TEXTS = LONG ? 1_000_000 : 100_000
 const PATHS = 5_000
-const random = seededRandom(20_261_121)
-const below = (n: number) => Math.floor(random() * n)
-const oneOf = <T>(all: readonly T[]): T => all[below(all.length)] as T // Sound: the list is not empty.
-const some = (pieces: readonly string[], most: number) => Array.from({ length: 1 + below(most) }, () => oneOf(pieces))
+const { next: random, below, pick } = randomOn(seededRandom(20_261_121))
+const some = (pieces: readonly string[], most: number) => Array.from({ length: 1 + below(most) }, () => pick(pieces))
 
 const PLAIN = [...'aAbBkKsSiIzZ09-._@+ ']
 /** Characters that look like others (alphabets, ligatures, widths, marks) or whose case mapping is ASCII, and controls. */
@@ -60,7 +59,7 @@ describe('a user', () => {
     ]
     let [confused, refused] = [0, 0]
     for (let n = 0; n < PATHS; n++) {
-      const segment = some(pieces, 4).map(oneOf(encodings)).join('')
+      const segment = some(pieces, 4).map(pick(encodings)).join('')
       const found = router.find(segmentsOf(`/users/${segment}/verify`))
       const path = found?.byMethod.get('post')?.row.path
       const value = found?.values[0] ?? ''

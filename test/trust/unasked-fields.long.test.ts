@@ -3,6 +3,7 @@ import { seededRandom } from '../../src/calibration/random.js'
 import { figure, LONG } from '../harness/figure.js'
 import { sharedService } from '../harness/service.js'
 import { databaseOf } from '../servers/database.js'
+import { randomOn } from '../simulator/scheduler.js'
 import { rowsAsText } from './stores-text.js'
 
 const BODIES = LONG ? 5_000 : 160
@@ -75,15 +76,14 @@ async function stored(userRef: string): Promise<string[]> {
 it('unknown fields in a body change no stored row', async () => {
   const names = await columns()
   expect(names.length).toBeGreaterThan(150)
-  const random = seededRandom(34)
-  const oneOf = <T>(all: readonly T[]): T => all[Math.floor(random() * all.length)] as T // Sound: the list is not empty.
+  const { below, pick } = randomOn(seededRandom(34))
   const { organizationId } = await service.another()
   const dates = '2030-01-01T00:00:00Z'
   const values = [organizationId, true, false, null, 999, -1, '', dates, {}, [], { streak: 0 }, 'ok', 'full']
   for (const userRef of ['only-asked', 'only-more']) await service.call('POST', `/users/${userRef}`)
   for (let n = 0; n < BODIES; n++) {
     const call = CALLS[n % CALLS.length] as (typeof CALLS)[number]
-    const fields = Array.from({ length: 1 + Math.floor(random() * 12) }, () => [oneOf(names), oneOf(values)])
+    const fields = Array.from({ length: 1 + below(12) }, () => [pick(names), pick(values)])
     const body = { ...Object.fromEntries(fields), ...call[2] }
     const status = await ask(call, 'only-more', body)
     expect([call[1], status < 300, body]).toEqual([call[1], true, body])

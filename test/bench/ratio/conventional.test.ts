@@ -47,8 +47,8 @@ describe("the conventional peer's reading of an attempt", () => {
           returnTemplate: true,
         })
         if (replayOfReference) replays += 1
-        if (kept === null) throw new Error('nothing was kept')
-        await scoredByBoth(body, { references: [], template: kept, replayKey })
+        if (newTemplate === null) throw new Error('there is no template')
+        await scoredByBoth(body, { references: [], template: newTemplate, replayKey })
       }
     }
     expect(replays).toBe(6)
