@@ -83,7 +83,7 @@ async function judge(needs: Needs, opened: Reserved, input: AttemptInput): Promi
     const [id, now] = [needs.newId(), needs.now()]
     const record = decide(needs, { context: reserved, comparison: compared, location, check, id, now })
     const outcome = await needs.authentications.record(reserved.who.organizationId, record)
-    if (outcome === 'recorded') return recorded(needs, reserved, compared, record)
+    if (outcome === 'recorded') return answerRecorded(needs, reserved, compared, record)
     if (outcome === 'replay') check = await checkReplay(needs, reserved, { input, comparison: compared, record })
     else reserved = await readAgain(needs, reserved)
   }
@@ -119,7 +119,7 @@ async function unjudged(needs: Needs, { why, context, owed }: Unjudged): Promise
   return refusingInvalid(needs.invalidPatterns, organizationId, context.member)(why)
 }
 
-async function recorded(
+async function answerRecorded(
   needs: Needs,
   before: Reserved,
   comparison: Comparison,

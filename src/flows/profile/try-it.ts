@@ -84,7 +84,7 @@ export function createTryIt(needs: Needs): TryFlows {
       await needs.accounts.create(who, { type: 'nominative', displayName: 'Somebody who tries', withCode: false })
       kept.push(who)
       const oldest = kept.length > PEOPLE_MAX ? kept.shift() : undefined
-      if (oldest !== undefined) await removed(needs, oldest)
+      if (oldest !== undefined) await removeVisitor(needs, oldest)
       const { key, words, targetRefPatterns } = await session(who, visitor, hints)
       return { key, nPatterns: 0, targetPatterns: targetRefPatterns, enrolled: false, words }
     },
@@ -126,7 +126,7 @@ export function createTryIt(needs: Needs): TryFlows {
     },
 
     async forget(key) {
-      await removed(needs, await visitorOf(key))
+      await removeVisitor(needs, await visitorOf(key))
     },
   }
 }
@@ -160,7 +160,7 @@ async function explained(
 }
 
 /** Idempotent. */
-async function removed(needs: Needs, who: Designation): Promise<void> {
+async function removeVisitor(needs: Needs, who: Designation): Promise<void> {
   try {
     await needs.accounts.remove(who)
   } catch (error) {

@@ -72,7 +72,7 @@ export function createBootstrap(needs: Needs): BootstrapFlow {
     const typist = member === null ? newcomer(who.memberRef ?? who.userRef) : typistOf(member, needs)
     const issue = () => newSuggestions(settings, typist, hints, needs.randomSeed())
     const session =
-      (await echoed(needs, who, memberRef, token)) ?? (await minted(needs, who, { memberRef, member, issued: issue() }))
+      (await echoed(needs, who, memberRef, token)) ?? (await mint(needs, who, { memberRef, member, issued: issue() }))
     const { token: sessionToken, used, words } = session
     const pending = livePending(member?.pending ?? null, needs.now())
     if (pending !== null)
@@ -128,14 +128,14 @@ async function echoed(
   return (await needs.sessions.designate(who.organizationId, who.userRef, hash, memberRef)) ? begun : null
 }
 
-interface Minted {
+interface SessionToMint {
   readonly memberRef: string | null
   readonly member: Member | null
   /** Suggestions for the session. */
   readonly issued: string
 }
 
-async function minted(needs: Needs, who: Designation, { memberRef, member, issued }: Minted): Promise<Begun> {
+async function mint(needs: Needs, who: Designation, { memberRef, member, issued }: SessionToMint): Promise<Begun> {
   const token = needs.newToken()
   await needs.sessions.mint(who.organizationId, {
     sha256: sha256Hex(token),

@@ -111,7 +111,7 @@ async function reset({ sql, owner, member }: LockedMember, at: number, pendingId
   const gone = await sql<{ kind: StoredReference['kind'] }[]>`
     delete from keystride.reference_pattern
     where organization_id = ${organizationId} and member_id = ${memberId} returning kind`
-  const after = await changed(
+  const after = await updateMember(
     sql,
     owner,
     sql`generation = generation + 1, n_visible = 0, n_sensitive = 0, completed_at = null, ${noSuccessor(sql)},
@@ -136,7 +136,7 @@ async function add(
   if (!(await insert(sql, owner, reference, 'enrolled'))) return { outcome: 'closed', member }
   const { visible, sensitive } = counted(reference.mode)
   const completes = n + 1 === rules.target
-  const after = await changed(
+  const after = await updateMember(
     sql,
     owner,
     sql`n_visible = n_visible + ${visible}, n_sensitive = n_sensitive + ${sensitive}, sample_format = ${SAMPLE_FORMAT},
@@ -168,7 +168,7 @@ async function replaceOldest(
   await deleteAdaptive(sql, owner, 0)
   const [before, now] = [counted(oldest.mode), counted(reference.mode)]
   const pending = pendingAfter(member.pending, { kind: 'replaced', target: rules.target }, reference.createdAt)
-  const after = await changed(
+  const after = await updateMember(
     sql,
     owner,
     sql`n_visible = n_visible + ${now.visible - before.visible},
@@ -194,7 +194,7 @@ async function addToSuccessor(
   const visible = (collected?.nVisible ?? 0) + one.visible
   const sensitive = (collected?.nSensitive ?? 0) + one.sensitive
   if (visible + sensitive < rules.target) {
-    const after = await changed(
+    const after = await updateMember(
       sql,
       owner,
       sql`successor_owner = ${rules.owner}, successor_format = ${SAMPLE_FORMAT}, successor_visible = ${visible},
@@ -205,7 +205,7 @@ async function addToSuccessor(
   await sql`
     delete from keystride.reference_pattern where ${owned(sql, owner)} and generation <= ${member.generation}`
   const emptied = pendingAfter(member.pending, { kind: 'emptied' }, reference.createdAt)
-  const after = await changed(
+  const after = await updateMember(
     sql,
     owner,
     sql`generation = generation + 1, n_visible = ${visible}, n_sensitive = ${sensitive}, sample_format = ${SAMPLE_FORMAT},
@@ -229,7 +229,11 @@ async function adapt(
   if (!due || member.profileVersion !== rules.profileVersion || member.generation !== reference.generation) return false
   if (!(await insert(sql, owner, reference, 'adaptive'))) return false
   await deleteAdaptive(sql, owner, rules.max)
-  await changed(sql, owner, sql`adapted_at = ${dateOf(reference.createdAt)}, profile_version = profile_version + 1`)
+  await updateMember(
+    sql,
+    owner,
+    sql`adapted_at = ${dateOf(reference.createdAt)}, profile_version = profile_version + 1`,
+  )
   return true
 }
 
@@ -241,7 +245,7 @@ async function removeOne({ sql, owner, member }: LockedMember, patternId: string
   const { visible, sensitive } = counted(gone.mode)
   if (gone.generation > member.generation) {
     const last = (member.successor?.nVisible ?? 0) + (member.successor?.nSensitive ?? 0) <= 1
-    return changed(
+    return updateMember(
       sql,
       owner,
       last
@@ -249,10 +253,10 @@ async function removeOne({ sql, owner, member }: LockedMember, patternId: string
         : sql`successor_visible = successor_visible - ${visible}, successor_sensitive = successor_sensitive - ${sensitive}`,
     )
   }
-  if (gone.kind === 'adaptive') return changed(sql, owner, removal(sql))
+  if (gone.kind === 'adaptive') return updateMember(sql, owner, removal(sql))
   await deleteAdaptive(sql, owner, 0)
   if (member.nPatternsRef === 1) await endLinks(sql, owner)
-  return changed(
+  return updateMember(
     sql,
     owner,
     sql`n_visible = n_visible - ${visible}, n_sensitive = n_sensitive - ${sensitive},
@@ -261,7 +265,7 @@ async function removeOne({ sql, owner, member }: LockedMember, patternId: string
 }
 
 /** Updates the member's row, which the transaction has locked, and returns the new state. */
-async function changed(
+async function updateMember(
   sql: Transaction,
   { organizationId, memberId }: Owner,
   assignments: ReturnType<typeof noSuccessor>,
