@@ -68,7 +68,7 @@ export const authenticationPresses = dashboardRoute({
   ...Row,
   method: 'get',
   path: '/authentication/{id}/presses',
-  summary: 'Each key press of one authentication next to the references, and how much it spoke for the person',
+  summary: 'Each key press of one authentication next to the references, with its log likelihood ratio',
   description:
     'Contains the person’s typing and, outside sensitive mode, the pressed keys: restrict it to people who have to ' +
     'account for a decision about that person. The weights do not add up to the confidence: see `docs/integrate.md`. A security code, and an ' +
