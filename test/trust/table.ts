@@ -148,7 +148,7 @@ ${having('not shown')} have no test. A row holds in part if a part of it is not 
 
 The counts are those of the last run: of the long form (\`npm run test:trust -- --long\`), which counts up to a million cases, where the date has an
 asterisk, else of the short form, which \`npm run test:long\` includes. The bar is none, or all, unless the row names another. Equal counts of several
-tests are added. Writes are acknowledged enrollments and recorded attempts. 0 of n means, with 95 % confidence, fewer than 3 in n. \`--write\` writes this page. Machine: ${run.machine}.
+tests are added. Writes are acknowledged enrollments and recorded attempts. 0 of n means, with 95 % confidence, fewer than 3 in n. \`--write\` writes this page. Machine of the last run: ${run.machine}.
 
 | row | attack or fault | counted | verdict | tests, date |
 |---|---|---|---|---|
