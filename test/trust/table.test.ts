@@ -29,7 +29,7 @@ describe('docs/trust.md', () => {
   })
 
   it('is unchanged by a run that counts no row', () => {
-    const [, machine = ''] = /Machine: (.*)\.$/m.exec(written) ?? []
+    const [, machine = ''] = /Machine of the last run: (.*)\.$/m.exec(written) ?? []
     expect(page(written, [], { date: '2026-01-02', machine, form: 'long' })).toBe(written)
   })
 })
