@@ -77,10 +77,11 @@ describe('the database client', () => {
       await until(() => rename('late').then(() => true, refused))
       // The lock may be free a moment before the client sees that its connection has ended.
       await until(() => holding.ended())
-      expect(reading.ended()).toBe(false)
-      expect(lines).toContain(
-        'postgres: ended 1 connections whose client had described a statement and not executed it',
+      // The line is written when the answer of the search arrives, which may be later still.
+      await until(() =>
+        lines.includes('postgres: ended 1 connections whose client had described a statement and not executed it'),
       )
+      expect(reading.ended()).toBe(false)
     } finally {
       await Promise.all([holding.close(), reading.close()])
     }
