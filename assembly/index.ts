@@ -24,7 +24,7 @@ import { CONDITIONS, compare, enroll, enrollKept } from './compare'
 import { examineHabits } from './forgery'
 import { certainlyMachine, examine } from './liveness'
 import { nearestReplay } from './near-replay'
-import { restoreTemplate } from './profile-template'
+import { keptHabits, restoreTemplate } from './profile-template'
 import { examineSynthesis, listConfirmed } from './synthesis'
 import { logistic, sumFusion, sumLiveness, sumLoneLiveness, sumSynthesis } from './trees'
 
@@ -73,9 +73,13 @@ export function scoreRead(references: i32, sitting: Sitting): void {
 /** Like `score`, with the references that an earlier `keepTemplate` wrote to PREPARED. */
 export function scoreKept(sitting: Sitting): void {
   const references = restoreTemplate()
-  for (let slot = 1; slot <= references; slot++) readSample(slot)
+  const habits = keptHabits()
+  for (let slot = 1; slot <= references; slot++) {
+    readSample(slot)
+    if (!habits) summarize(slot)
+  }
   readOne(0)
-  examineHabits(references, 0)
+  examineHabits(references, habits ? 0 : references)
   enrollKept(references)
   judge(references, sitting)
 }

@@ -3,6 +3,7 @@ import { patternMetadata } from '../../src/scoring/pattern-metadata.js'
 import { type PatternRead, pressTimes } from '../../src/scoring/read-pattern.js'
 import { encodeSample } from '../../src/scoring/sample.js'
 import { scoreTask } from '../../src/scoring/score.js'
+import { scoringId } from '../../src/scoring/scorer.js'
 import type { Scoring } from '../../src/scoring/scoring.js'
 import { type PatternBody, pressesOf } from './pattern.js'
 
@@ -26,6 +27,7 @@ export function createUsualScoring(wasm: Uint8Array, model: Uint8Array): UsualSc
       bodies.set(token, body)
       return token
     },
+    id: scoringId(wasm, model),
     score: async (task) => scoreTask(kernel, task),
     memoryBytes: kernel.memoryBytes,
     close: async () => {},

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createKernel } from './kernel.js'
 import { scoreTask } from './score.js'
+import { scoringId } from './scorer.js'
 import type { Scoring } from './scoring.js'
 import type { WorkerFiles } from './worker-files.js'
 
@@ -14,7 +15,8 @@ const SCORES_PER_TICK = 8
 
 /** Scoring on the caller's own thread (`SCORING=inline`): faster with as many fronts as cores. */
 export function createInlineScoring({ wasmFile, modelFile }: WorkerFiles): Scoring {
-  const kernel = createKernel(new Uint8Array(readFileSync(wasmFile)), new Uint8Array(readFileSync(modelFile)))
+  const [wasm, model] = [new Uint8Array(readFileSync(wasmFile)), new Uint8Array(readFileSync(modelFile))]
+  const kernel = createKernel(wasm, model)
   let scored = 0
   let tick: Promise<void> | null = null
 
@@ -30,6 +32,7 @@ export function createInlineScoring({ wasmFile, modelFile }: WorkerFiles): Scori
   }
 
   return {
+    id: scoringId(wasm, model),
     async score(task) {
       while (scored >= SCORES_PER_TICK) await nextTick()
       if (scored === 0) void nextTick()

@@ -76,7 +76,7 @@ export interface Kernel {
    * on them alone. Valid for this module and model only; under 8 KiB for five references of 50 keys. The caller owns it.
    */
   templateOf(references: number): Uint8Array
-  /** `score` against a template of `templateOf`, bit for bit, in half the time. */
+  /** `score` against a template of `templateOf` or `fittedTemplate`, bit for bit, in less time. */
   scoreTemplate(probe: Uint8Array, template: Uint8Array, sitting?: Sitting): KernelScore
   /** Builds the kernel's template from slots 1 to `references`. */
   enroll(references: number): void

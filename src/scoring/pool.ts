@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs'
 import { Piscina } from 'piscina'
 import { packTasks } from './batch.js'
 import { createPoolWatchdog, type Run } from './pool-watchdog.js'
+import { scoringId } from './scorer.js'
 import type { Scoring, ScoringResult, ScoringTask } from './scoring.js'
 import { createScoringQueue, type QueuedTask } from './scoring-queue.js'
 import type { WorkerAnswer, WorkerBatch, WorkerFiles } from './worker-files.js'
@@ -65,6 +67,7 @@ export function createScoringPool({ workerFile, workers, log, ...files }: Scorin
   }
 
   return {
+    id: scoringId(readFileSync(files.wasmFile), readFileSync(files.modelFile)),
     score,
     memoryBytes: () => memoryBytes,
     async close() {

@@ -36,6 +36,10 @@ export function encodeSample(presses: readonly KeyPress[], mode: Sample['mode'])
   return bytes
 }
 
+/** Size of the readable sample at an offset in a row of samples. */
+export const sampleBytesAt = (bytes: Uint8Array, at: number): number =>
+  sampleBytes((bytes[at + 2] ?? 0) | ((bytes[at + 3] ?? 0) << 8))
+
 /** Whether the bytes are a sample that this version of the scorer reads. */
 export function readableSample(bytes: Uint8Array): boolean {
   if (bytes.length < HEADER_BYTES || bytes[0] !== SAMPLE_FORMAT) return false

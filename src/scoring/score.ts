@@ -74,8 +74,10 @@ interface Comparison {
 
 function compare(kernel: Kernel, sample: Uint8Array, task: ScoringTask): Comparison {
   if (task.template !== undefined) {
-    const found = kernel.scoreTemplate(sample, task.template.bytes, task.sitting)
-    return { found, confidence: found.confidence, adapted: false, nReferences: task.template.n, newTemplate: null }
+    const { bytes, n } = task.template
+    const found = kernel.scoreTemplate(sample, bytes, task.sitting)
+    const newTemplate = task.returnTemplate === true ? { bytes: kernel.templateOf(n), n } : null
+    return { found, confidence: found.confidence, adapted: false, nReferences: n, newTemplate }
   }
   const enrolled = task.references.filter(readableSample).slice(-kernel.referencesMax)
   const adaptive = (task.adaptive ?? []).filter(readableSample).slice(0, kernel.referencesMax - enrolled.length)

@@ -36,4 +36,8 @@ export const modelIdentity = (
   bytes: Uint8Array = readFileSync(modelFile),
 ): ScorerIdentity['model'] => ({ name: basename(modelFile).replace(/\.[^.]*$/, ''), sha256: sha256(bytes) })
 
+/** `Scoring.id` of this kernel and model. */
+export const scoringId = (wasm: Uint8Array, model: Uint8Array): Uint8Array =>
+  new Uint8Array(createHash('sha256').update(wasm).update(model).digest()).subarray(0, 8)
+
 const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')

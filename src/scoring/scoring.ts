@@ -5,7 +5,7 @@ import type { TypingMetadata } from './pattern-metadata.js'
 
 /**
  * References as the kernel prepared them for the next score, which then costs half. Only the same kernel and model can use
- * the bytes. They are biometric data like the samples in them, and are kept in memory only.
+ * the bytes. They are biometric data like the samples in them.
  */
 export interface ProfileTemplate {
   readonly bytes: Uint8Array
@@ -25,7 +25,7 @@ export interface ScoringTask {
   readonly template?: ProfileTemplate
   /** When the body was typed, for a comparison; `same` if absent. */
   readonly sitting?: Sitting
-  /** Asks for the template of the enrolled references in the result. */
+  /** Asks for the whole template of the enrolled references in the result. */
   readonly returnTemplate?: boolean
   /** Sketches of the member's known patterns; each row holds several, one after another. No search for copies if absent or empty. */
   readonly known?: readonly Uint8Array[]
@@ -82,6 +82,8 @@ export type ScoringResult =
   | { readonly ok: false; readonly message: string; readonly touched?: PatternReading }
 
 export interface Scoring {
+  /** Identity of the kernel and the model, 8 bytes. Templates of another identity cannot be used. */
+  readonly id: Uint8Array
   score(task: ScoringTask): Promise<ScoringResult>
   /** Memory of one scoring kernel, bytes; the largest one seen if there are several. It does not grow. */
   memoryBytes(): number

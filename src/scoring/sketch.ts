@@ -13,8 +13,7 @@ const EMPTY = new Uint8Array(1)
 /**
  * The sketch of a pattern, from its sample (`encodeSample`): u8 presses n (highest bit: confirmed), n key indices, n holds,
  * n intervals from the previous press; times as steps of 2.75 % (the format of `assembly/sketch.ts`). 151 bytes for 50
- * presses. A sketch is biometric data like the sample, and is kept in memory only. A sample of another version gets a sketch
- * without presses.
+ * presses. A sketch is biometric data like the sample. A sample of another version gets a sketch without presses.
  */
 export function sketchOf(sample: Uint8Array): Uint8Array {
   if (!readableSample(sample)) return EMPTY

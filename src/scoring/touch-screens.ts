@@ -10,6 +10,7 @@ export const isTouchScreen = (kind: string | null): boolean => TOUCH_KINDS.has(k
  * a guess. The pattern's `d` describes the device; a pattern without `d` is scored.
  */
 export const withoutTouchScreens = (scoring: Scoring): Scoring => ({
+  id: scoring.id,
   async score(task) {
     const result = await scoring.score(task)
     const isTouched = result.ok && isTouchScreen(result.reading.metadata.device?.kind ?? null)

@@ -1,5 +1,6 @@
 import type { Account, AccountType, Member } from '../domain/account.js'
 import type { AccountChange, PeopleMove } from '../domain/account-change.js'
+import type { StoredComparisonSet } from './comparison-set.js'
 
 export interface NewMember {
   readonly id: string
@@ -23,6 +24,13 @@ export interface AccountWithMember {
   readonly account: Account
   /** The named member, or the only one of a nominative account; null if there is none. */
   readonly member: Member | null
+  /** The member's comparison set; present only if asked for, and null if there is none. */
+  readonly comparisonSet?: StoredComparisonSet | null
+}
+
+export interface FindOptions {
+  /** Whether to read the member's comparison set too, in the same statement. */
+  readonly withComparisonSet?: boolean
 }
 
 /** An account with its members in the order of their creation, without archived ones. */
@@ -46,7 +54,12 @@ export interface AccountStore {
   /** If the userRef is taken, writes nothing and returns the existing account with `created` false. */
   create(organizationId: string, account: NewAccount): Promise<AccountWithMember & { created: boolean }>
   /** Finds the member of a nominative account if `memberRef` is null. Archived members are not found. */
-  find(organizationId: string, userRef: string, memberRef: string | null): Promise<AccountWithMember | null>
+  find(
+    organizationId: string,
+    userRef: string,
+    memberRef: string | null,
+    options?: FindOptions,
+  ): Promise<AccountWithMember | null>
   roster(organizationId: string, userRef: string): Promise<Roster | null>
   /**
    * Locks the account, calls `plan` and carries the plan out. An error thrown by `plan` changes nothing and is rethrown.

@@ -4,6 +4,7 @@ import type { AttemptCounters, AttemptKind } from '../domain/attempts.js'
 import type { HabitsText } from '../domain/context/circumstances.js'
 import type { ReplayMark } from '../domain/replay.js'
 import type { RecommendedAction, VerdictReason } from '../domain/verdict.js'
+import type { SetChange } from './comparison-set.js'
 import type { Binding } from './vault.js'
 
 /** One judged sign-in attempt, as stored. */
@@ -98,9 +99,10 @@ export interface TestedBy {
 export interface AuthenticationStore {
   /**
    * Writes the attempt, its replay mark and the member's counters atomically; resolves after the commit. A success
-   * (`authenticated`) also sets the member's `lastSuccessAt`. Concurrent attempts share one commit.
+   * (`authenticated`) also sets the member's `lastSuccessAt`. Concurrent attempts share one commit. Without `change`, a pattern
+   * puts the member's comparison set out of date; a security code does not.
    */
-  record(organizationId: string, attempt: AttemptRecord): Promise<RecordOutcome>
+  record(organizationId: string, attempt: AttemptRecord, change?: SetChange | null): Promise<RecordOutcome>
   /**
    * At most `most` patterns known at `now` (epoch ms) whose marks this mark of a member resembles: `record` would answer
    * `replay` for each.

@@ -10,6 +10,8 @@ export interface RefusedPattern {
   readonly sealed: Uint8Array
   readonly replayMark: ReplayMark
   readonly createdAt: number
+  /** The pattern's sealed entry for the member's comparison set (`SetChange`). */
+  readonly entry: Uint8Array
 }
 
 export interface RefusedPatternStore {

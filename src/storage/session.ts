@@ -29,6 +29,15 @@ export interface NewSession {
   readonly lifetimeMs: number
   /** Suggestions to issue; none if absent. */
   readonly words?: string | null
+  /** The sealed person that the session carries to its next typing attempt; none if absent. */
+  readonly carried?: Uint8Array | null
+}
+
+/** A person that a session has carried. */
+export interface Carried {
+  readonly sealed: Uint8Array
+  /** Number of the user's recent reservations (`nth`) when the session was minted. */
+  readonly nth: number
 }
 
 /** A session that is found by its member. Nobody has its bearer value. */
@@ -43,7 +52,15 @@ type Reservation =
    * `nth`: approximate number of this user's recent reservations in any session, this one included; 1 if the earlier ones
    * are not stored any more. A process that made number `nth - 1` knows the outcome of all earlier attempts.
    */
-  | { readonly outcome: 'reserved'; readonly session: Session; readonly nth: number }
+  | {
+      readonly outcome: 'reserved'
+      readonly session: Session
+      readonly nth: number
+      /** Present if it was asked for. */
+      readonly carried?: Carried
+    }
+  /** What the session carries was asked for, and it carries nothing. Nothing was counted. */
+  | { readonly outcome: 'empty'; readonly session: Session }
   /** The budget of this kind is used up, and nothing was counted. */
   | { readonly outcome: 'exhausted'; readonly session: Session }
 
@@ -52,6 +69,8 @@ type Reservation =
  * The back end keeps the time, so a clock jump of this process neither ends nor extends a session.
  */
 export interface SessionStore {
+  /** Whether sessions keep what they carry. */
+  readonly carries: boolean
   mint(organizationId: string, session: NewSession): Promise<void>
   /**
    * Returns the only live implicit session of a member, created from `session` if there is none. Atomic: concurrent calls get
@@ -70,7 +89,12 @@ export interface SessionStore {
     organizationId: string,
     userRef: string,
     sha256: string,
-    attempt: { readonly kind: AttemptKind; readonly budget: number },
+    attempt: {
+      readonly kind: AttemptKind
+      readonly budget: number
+      /** Whether to return what the session carries; false by default. */
+      readonly withCarried?: boolean
+    },
   ): Promise<Reservation | null>
   /**
    * Undoes a reservation that revealed nothing, because its pattern could not be read or its code was not compared. Gives back

@@ -6,6 +6,11 @@ export interface Binding {
   readonly generation: number
 }
 
+/** What sealed bytes other than a sample are, and to which person or session they belong. */
+export type Purpose =
+  | readonly ['comparison set', accountId: string, memberId: string, generation: number]
+  | readonly ['carried person', userRef: string, sessionSha256: string]
+
 /** The position of a piece in an export's archive. The key of the piece derives from the secret in the archive's row. */
 export interface PiecePlace {
   readonly archiveId: string
@@ -20,6 +25,10 @@ export interface Vault {
   seal(organizationId: string, binding: Binding, plain: Uint8Array): Promise<Uint8Array>
   /** Throws if the bytes were altered or moved to another binding. */
   open(organizationId: string, binding: Binding, sealed: Uint8Array): Promise<Uint8Array>
+  /** Seals bytes for one purpose. */
+  sealFor(organizationId: string, purpose: Purpose, plain: Uint8Array): Promise<Uint8Array>
+  /** Throws as `open` does. */
+  openFor(organizationId: string, purpose: Purpose, sealed: Uint8Array): Promise<Uint8Array>
   /** Seals a piece of an archive under a key derived from its secret and the organization's data key. */
   sealPiece(organizationId: string, place: PiecePlace, plain: Uint8Array): Promise<Uint8Array>
   /** Throws if the bytes were altered or moved, or the secret is wrong. */

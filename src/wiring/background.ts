@@ -1,11 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { reasonOf } from '../base/error-reason.js'
 import { every, type Job } from '../base/every.js'
+import { createSetBuilder } from '../flows/attempt/build-sets.js'
 import type { UsageMeter } from '../flows/insight/usage-meter.js'
 import { createExporter } from '../jobs/export-log.js'
 import { createJobQueue, type JobQueue } from '../jobs/queue.js'
 import { createRetention } from '../jobs/retention.js'
 import type { Logger } from '../process/log.js'
+import type { Scoring } from '../scoring/scoring.js'
 import type { Stores } from './stores.js'
 
 /** The job queue. Failures are logged. */
@@ -22,7 +24,7 @@ const FIND_EXPORTS_EVERY_S = 60
 const RETENTION_EVERY_S = 6 * 3600
 
 /** Registers the workers of the queued jobs, and their schedules. */
-export function registerWorkers(queue: JobQueue, stores: Stores): void {
+export function registerWorkers(queue: JobQueue, stores: Stores, scoring: Scoring): void {
   const writeExport = createExporter(stores)
   queue.work('export-log', ({ organization = '', archive = '' }, signal) => writeExport(organization, archive, signal))
   queue.work('find-exports', async (_, signal) => {
@@ -34,7 +36,11 @@ export function registerWorkers(queue: JobQueue, stores: Stores): void {
   })
   queue.schedule('find-exports', FIND_EXPORTS_EVERY_S)
   const retain = createRetention({ ...stores, now: stores.clock.now })
-  queue.work('retention', (_, signal) => retain(signal))
+  const buildSets = createSetBuilder({ ...stores, scoring, now: stores.clock.now })
+  queue.work('retention', async (_, signal) => {
+    await retain(signal)
+    await buildSets(signal)
+  })
   queue.schedule('retention', RETENTION_EVERY_S)
 }
 

@@ -41,6 +41,7 @@ import { postgresPolicies } from '../storage/postgres/organization/policies.js'
 import { postgresTypingWords } from '../storage/postgres/organization/typing-words.js'
 import { postgresWrappedKeys } from '../storage/postgres/organization/wrapped-key.js'
 import { postgresAccounts } from '../storage/postgres/person/account.js'
+import { postgresComparisonSets } from '../storage/postgres/person/comparison-set.js'
 import { postgresDirectory } from '../storage/postgres/person/directory.js'
 import { postgresErasures } from '../storage/postgres/person/erasures.js'
 import { postgresPendingActions } from '../storage/postgres/person/pending-action.js'
@@ -208,6 +209,7 @@ const postgresStores = (database: Database, observer: StoreObserver | null) => (
   profiles: postgresProfiles(database),
   profileLinks: postgresProfileLinks(database),
   pendingActions: postgresPendingActions(database),
+  comparisonSets: postgresComparisonSets(database),
   authentications: postgresAuthentications(database, observer?.committed),
   attemptLog: postgresAttemptLog(database),
   statistics: postgresStatistics(database),

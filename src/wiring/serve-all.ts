@@ -271,7 +271,7 @@ function addGauges(
  * stops it.
  */
 function beginBackground(
-  { config, stores, log }: Needs,
+  { config, stores, scoring, log }: Needs,
   { queue, courier, meter, outages }: Background,
   product: ProductMetrics,
 ): () => Promise<void> {
@@ -279,7 +279,7 @@ function beginBackground(
   if (config.roles.includes('jobs')) {
     jobs.push(...startJobs(stores, log), ...startAlerting({ ...stores, courier, now: stores.clock.now, log }))
     jobs.push(product.readState(stores, log))
-    registerWorkers(queue, stores)
+    registerWorkers(queue, stores, scoring)
   }
   return () => stopJobs(jobs, meter, log)
 }

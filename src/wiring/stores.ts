@@ -7,6 +7,7 @@ import type { AttemptLockStore } from '../storage/attempt-lock.js'
 import type { AttemptLog } from '../storage/attempt-log.js'
 import type { AuthenticationStore } from '../storage/authentication.js'
 import type { CodeHash } from '../storage/code-hash.js'
+import type { ComparisonSetStore } from '../storage/comparison-set.js'
 import type { Directory } from '../storage/directory.js'
 import type { ErasureStore } from '../storage/erasures.js'
 import type { ExportStore } from '../storage/exports.js'
@@ -49,6 +50,7 @@ export interface Stores {
   readonly profiles: ProfileStore
   readonly profileLinks: ProfileLinkStore
   readonly pendingActions: PendingActionStore
+  readonly comparisonSets: ComparisonSetStore
   readonly authentications: AuthenticationStore
   readonly attemptLog: AttemptLog
   readonly statistics: StatisticsStore

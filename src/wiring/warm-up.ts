@@ -12,6 +12,7 @@ import type { Config } from '../process/config.js'
 import type { Scoring } from '../scoring/scoring.js'
 import type { AccountStore } from '../storage/account.js'
 import type { AuthenticationStore } from '../storage/authentication.js'
+import type { ComparisonSetStore } from '../storage/comparison-set.js'
 import type { ProfileStore, StoredReference } from '../storage/profile.js'
 import type { Session, SessionStore } from '../storage/session.js'
 import type { Vault } from '../storage/vault.js'
@@ -157,7 +158,9 @@ function verifyOf({ config, scoring, stores, newId, now }: Needs, people: readon
         return [...(people.find(({ member }) => member.id === memberId)?.references ?? [])]
       },
     }),
+    comparisonSets: part<ComparisonSetStore>({ find: async () => null }),
     sessions: part<SessionStore>({
+      carries: false,
       async find(organizationId, userRef, sha256) {
         await Promise.all([apiKeys.resolve(NO_KEY), sessions.find(organizationId, userRef, sha256)])
         return sessionOf(userRef)
@@ -179,6 +182,7 @@ function verifyOf({ config, scoring, stores, newId, now }: Needs, people: readon
       replayKey: async () => NO_KEY,
       seal: async (_organizationId, _binding, plain) => plain,
       open: async (_organizationId, _binding, sealed) => sealed,
+      sealFor: async (_organizationId, _purpose, plain) => plain,
     }),
     securityCodes: part({}),
     codeHash: part({}),

@@ -5,6 +5,7 @@ import { seededRandom } from '../../src/calibration/random.js'
 import type { KeyPress } from '../../src/domain/key-press.js'
 import { modelFile, wasmFile } from '../../src/scoring/artifacts.js'
 import { createKernel } from '../../src/scoring/kernel.js'
+import { fitOf, fittedTemplate, samplesIn } from '../../src/scoring/profile-template.js'
 import { encodeSample } from '../../src/scoring/sample.js'
 import { typedBy } from '../scoring/typists.js'
 import { alignedDistance, logTimes, type Normalised, quantile, replayDistance, sharedText } from './reference.js'
@@ -146,9 +147,14 @@ describe('kernel', () => {
       )
       const scores = probes.map((probe) => kernel.score(probe, references))
       const template = kernel.templateOf(references.length)
+      const whole = { bytes: template, n: references.length }
+      expect(samplesIn(whole)).toEqual(references)
+      const fitted = fittedTemplate(fitOf(whole), references).bytes
       const other = [sample(typedBy(person + 2, 1)), sample(anyPresses(300, 2))]
       for (const [i, probe] of probes.entries()) {
         kernel.score(sample(typedBy(person + 3, 4)), other)
+        expect(kernel.scoreTemplate(probe, fitted)).toEqual(scores[i])
+        expect(kernel.templateOf(references.length)).toEqual(template)
         expect(kernel.scoreTemplate(probe, template)).toEqual(scores[i])
         const row = Array.from(kernel.explain().subarray(0, 160))
         expect(kernel.score(probe, references)).toEqual(scores[i])

@@ -32,10 +32,10 @@ export const PLANTED: readonly Planted[] = [
     name: 'a naive counter writes back its old value over concurrent changes',
     by: 'I2',
     ...inStore('authentications', (store, { tables }) => ({
-      record(organizationId, { rowVersion: _, ...attempt }) {
+      record(organizationId, { rowVersion: _, ...attempt }, change) {
         const row = tables.members.get(keyOf(organizationId, attempt.memberId))
         const { attemptsVersion = 0, generation = 0 } = row?.member ?? {}
-        return store.record(organizationId, { ...attempt, attemptsVersion, generation })
+        return store.record(organizationId, { ...attempt, attemptsVersion, generation }, change)
       },
     })),
   },
@@ -81,10 +81,14 @@ export const PLANTED: readonly Planted[] = [
     name: 'a success resets both kinds',
     by: 'I2',
     ...inStore('authentications', (store) => ({
-      record(organizationId, attempt) {
+      record(organizationId, attempt, change) {
         const { biometric, security_code } = attempt.counters
         const both = { biometric: { ...biometric, streak: 0 }, security_code: { ...security_code, streak: 0 } }
-        return store.record(organizationId, { ...attempt, counters: attempt.authenticated ? both : attempt.counters })
+        return store.record(
+          organizationId,
+          { ...attempt, counters: attempt.authenticated ? both : attempt.counters },
+          change,
+        )
       },
     })),
   },
@@ -105,9 +109,9 @@ export const PLANTED: readonly Planted[] = [
         },
         authentications: {
           ...authentications,
-          record(organizationId, attempt) {
+          record(organizationId, attempt, change) {
             heldSince.set(attempt.memberId, flushes())
-            return authentications.record(organizationId, attempt)
+            return authentications.record(organizationId, attempt, change)
           },
         },
       }
@@ -131,8 +135,8 @@ export const PLANTED: readonly Planted[] = [
         places.set(sha256.slice(0, 16), [organizationId, userRef, sha256, { kind: attempt.kind, words: null }])
         return sessions.reserve(organizationId, userRef, sha256, attempt)
       }
-      const record: AuthenticationStore['record'] = (organizationId, attempt) =>
-        authentications.record(organizationId, attempt).catch(async (error: unknown) => {
+      const record: AuthenticationStore['record'] = (organizationId, attempt, change) =>
+        authentications.record(organizationId, attempt, change).catch(async (error: unknown) => {
           const place = places.get(attempt.sessionId)
           if (place !== undefined) await sessions.release(...place)
           throw error
@@ -206,8 +210,8 @@ export const PLANTED: readonly Planted[] = [
     name: 'a sign-in is answered before its record is committed',
     by: 'I10',
     ...inCalls('authentications', (store) => ({
-      async record(organizationId, attempt) {
-        store.record(organizationId, attempt).catch((error: unknown) => {
+      async record(organizationId, attempt, change) {
+        store.record(organizationId, attempt, change).catch((error: unknown) => {
           if (!(error instanceof Refusal)) throw error
         })
         return 'recorded'
@@ -263,9 +267,9 @@ export const PLANTED: readonly Planted[] = [
     name: 'a verdict on outdated references is recorded',
     by: 'verdict',
     ...inStore('authentications', (store, { tables }) => ({
-      record(organizationId, { rowVersion: _, ...attempt }) {
+      record(organizationId, { rowVersion: _, ...attempt }, change) {
         const row = tables.members.get(keyOf(organizationId, attempt.memberId))
-        return store.record(organizationId, { ...attempt, attemptsVersion: row?.member.attemptsVersion ?? 0 })
+        return store.record(organizationId, { ...attempt, attemptsVersion: row?.member.attemptsVersion ?? 0 }, change)
       },
     })),
   },
@@ -273,7 +277,7 @@ export const PLANTED: readonly Planted[] = [
     name: 'the habits of a success are not stored',
     by: 'belief',
     ...inStore('authentications', (store) => ({
-      record: (organizationId, attempt) => store.record(organizationId, { ...attempt, habits: null }),
+      record: (organizationId, attempt, change) => store.record(organizationId, { ...attempt, habits: null }, change),
     })),
   },
 ]

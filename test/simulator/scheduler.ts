@@ -90,12 +90,14 @@ export function createScheduler(random: Random, journal: Pick<Journal, 'log'>) {
     waiting: () => calls.length,
     /** The methods of a store as one process calls them. */
     through<Store extends object>(process: number, name: string, store: Immediate<Store>): Store {
-      const methods = Object.entries(store as Record<string, (...args: unknown[]) => unknown>).map(([method, work]) => [
+      const methods = Object.entries(store).map(([method, work]) => [
         method,
-        (...args: unknown[]) =>
-          new Promise((resolve, reject) => {
-            calls.push({ process, name: `${name}.${method}`, args, work: () => work(...args), resolve, reject })
-          }),
+        typeof work !== 'function'
+          ? work
+          : (...args: unknown[]) =>
+              new Promise((resolve, reject) => {
+                calls.push({ process, name: `${name}.${method}`, args, work: () => work(...args), resolve, reject })
+              }),
       ])
       // Sound: each method has the same name and arguments and answers later.
       return Object.fromEntries(methods) as Store

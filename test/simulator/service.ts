@@ -22,6 +22,7 @@ import { memoryAccounts } from './stores/account.js'
 import { memoryAuthentications } from './stores/authentication.js'
 import {
   memoryAttemptLocks,
+  memoryComparisonSets,
   memoryInvalidPatterns,
   memoryPendingActions,
   memoryRefusedPatterns,
@@ -39,6 +40,7 @@ type Used =
   | 'profileLinks'
   | 'pendingActions'
   | 'authentications'
+  | 'comparisonSets'
   | 'attemptLocks'
   | 'sessions'
 type AlsoUsed = 'invalidPatterns' | 'refusedPatterns' | 'securityCodes' | 'userLog'
@@ -79,6 +81,7 @@ export function memoryStores(tables: Tables, sessions: MemorySessions): MemorySt
     profileLinks: memoryProfileLinks(tables),
     pendingActions: memoryPendingActions(tables),
     authentications: memoryAuthentications(tables),
+    comparisonSets: memoryComparisonSets(tables),
     attemptLocks: memoryAttemptLocks(tables),
     invalidPatterns: memoryInvalidPatterns(tables),
     refusedPatterns: memoryRefusedPatterns(tables),

@@ -9,6 +9,7 @@ import { postgresRefusedPatterns } from '../../src/storage/postgres/attempt/refu
 import { postgresSessions } from '../../src/storage/postgres/attempt/session.js'
 import { connectPostgres, type Database } from '../../src/storage/postgres/connection/client.js'
 import { postgresAccounts } from '../../src/storage/postgres/person/account.js'
+import { postgresComparisonSets } from '../../src/storage/postgres/person/comparison-set.js'
 import { postgresPendingActions } from '../../src/storage/postgres/person/pending-action.js'
 import { postgresProfiles } from '../../src/storage/postgres/person/profile.js'
 import { postgresProfileLinks } from '../../src/storage/postgres/person/profile-link.js'
@@ -36,7 +37,10 @@ function later<Store extends object>(store: Immediate<Store>): Store {
   const methods = Object.entries(store as Record<string, (...args: unknown[]) => unknown>)
   // Sound: each method has the same name and arguments and answers later.
   return Object.fromEntries(
-    methods.map(([name, work]) => [name, async (...args: unknown[]) => work(...args)]),
+    methods.map(([name, work]) => [
+      name,
+      typeof work === 'function' ? async (...args: unknown[]) => work(...args) : work,
+    ]),
   ) as unknown as Store
 }
 
@@ -101,6 +105,7 @@ export function comparesStores(sequences: number, databaseUrl = async () => (awa
         profileLinks: postgresProfileLinks(database),
         pendingActions: postgresPendingActions(database),
         authentications: postgresAuthentications(database),
+        comparisonSets: postgresComparisonSets(database),
         attemptLocks: postgresAttemptLocks(database),
         invalidPatterns: postgresInvalidPatterns(database),
         refusedPatterns: postgresRefusedPatterns(database),
@@ -132,7 +137,7 @@ export function comparesStores(sequences: number, databaseUrl = async () => (awa
         const random = randomOn(seededRandom(seed))
         const org = withRedis ? uuid() : await organization(database)
         const both = [{ sessions: memory }, { sessions: real }] as unknown as [AnyStores, AnyStores] // Sound, as above.
-        const calls = sessionCalls(random, org)
+        const calls = sessionCalls(random, org, withRedis)
         await sameOf(...both, calls.next, CALLS / 2)
         for (const { sha256, userRef } of calls.endSoon()) {
           const session = { sha256, userRef, memberRef: random.pick(MEMBERS), lifetimeMs: 1 }

@@ -1,5 +1,6 @@
 import { keyName, keyOfName } from '../../src/domain/key-table.js'
 import type { ReplayMark } from '../../src/domain/replay.js'
+import { FIT_BYTES, fittedTemplate, samplesIn } from '../../src/scoring/profile-template.js'
 import { decodeSample, encodeSample, sampleBytes } from '../../src/scoring/sample.js'
 import type { PatternReading, ProfileTemplate, Scoring } from '../../src/scoring/scoring.js'
 import type { CodeHash } from '../../src/storage/code-hash.js'
@@ -80,19 +81,23 @@ function ownersOf(samples: Uint8Array): { person: number; nth: number }[] {
   return owners
 }
 
+const NO_FIT = new Uint8Array(FIT_BYTES)
 const CONFIDENCE: Record<Quality, number> = { clean: 0.99, plain: 0.7, weak: 0.42, bot: 0.42, unreadable: 0 }
 
 /** A stand-in for the scoring core: confident if more than half of the references are by the same person. */
 export const standInScoring: Scoring = {
+  id: new Uint8Array(8).fill(1),
   async score({ body, references, adaptive = [], template, returnTemplate }) {
     const typing = typingOf(body)
     if (typing.quality === 'unreadable') return { ok: false, message: 'kevt: too short' }
-    const samples = template?.bytes ?? Buffer.concat(references)
+    const samples = Buffer.concat(template === undefined ? references : samplesIn(template))
     const owners = ownersOf(samples)
     const own = owners.filter(({ person }) => person === typing.person).length
     const confidence = own * 2 > owners.length ? CONFIDENCE[typing.quality] : 0.05
     const newTemplate: ProfileTemplate | null =
-      returnTemplate && owners.length > 0 ? { bytes: samples, n: owners.length } : null
+      returnTemplate && owners.length > 0
+        ? fittedTemplate(NO_FIT, template === undefined ? references : samplesIn(template))
+        : null
     const reading: PatternReading = {
       ...{ sample: sampleOf(typing), nKeydowns: 50, mode: typing.mode, ip: null, memberRef: typing.memberRef },
       metadata: { device: null, application: 'web', tags: [] },
@@ -141,6 +146,15 @@ export function rememberingVault() {
         of.generation === generation
       if (!same) throw new Error('sealed bytes were altered or moved')
       return sealed
+    },
+    async sealFor(organizationId, purpose, plain) {
+      return Buffer.from(JSON.stringify({ organizationId, purpose, plain: Buffer.from(plain).toString('base64') }))
+    },
+    async openFor(organizationId, purpose, sealed) {
+      const of = JSON.parse(Buffer.from(sealed).toString())
+      if (JSON.stringify([of.organizationId, of.purpose]) !== JSON.stringify([organizationId, purpose]))
+        throw new Error('sealed bytes were altered or moved')
+      return Buffer.from(of.plain, 'base64')
     },
     sealPiece: unused,
     openPiece: unused,

@@ -4,9 +4,11 @@ import type { ProfileTargets } from '../../domain/biometric-status.js'
 import { Refusal, sessionMissing, sessionOfAnother } from '../../domain/refusal.js'
 import type { AccountStore } from '../../storage/account.js'
 import type { SessionStore } from '../../storage/session.js'
+import type { Vault } from '../../storage/vault.js'
 import { type Settings, settingsFor } from '../organization/settings.js'
 import type { LanguageHints } from '../organization/suggested-words.js'
 import { sha256Hex } from '../process/tokens.js'
+import { openedPerson } from '../session/carried-person.js'
 import { type ModeNeeds, modeInputs } from '../session/mode-inputs.js'
 import {
   bindSession,
@@ -25,7 +27,8 @@ import type { CachedPerson, PersonCache } from './person-cache.js'
 export interface ContextNeeds {
   readonly accounts: AccountStore
   /** The store without `release`, which only verify.ts calls. */
-  readonly sessions: Pick<SessionStore, 'find' | 'designate' | 'reserve'>
+  readonly sessions: Pick<SessionStore, 'carries' | 'find' | 'designate' | 'reserve'>
+  readonly vault: Vault
   readonly people: PersonCache
   readonly settingsOf: (organizationId: string) => Promise<Settings>
   readonly targets: ProfileTargets
@@ -75,13 +78,14 @@ export interface Unjudged {
 }
 
 /**
- * Finds session, person and settings, and counts the attempt before it is judged. A cached person costs one Redis round
- * trip. Throws a Refusal if the session or the person is missing.
+ * Finds session, person and settings, and counts the attempt before it is judged. A person that this process has cached, or that
+ * the session carries, costs one Redis round trip. Throws a Refusal if the session or the person is missing.
  */
 export async function openAttempt(needs: ContextNeeds, call: AttemptCall): Promise<Reserved | Unjudged> {
   const { who, token, input } = call
-  const cached = input.kind === 'pattern' ? needs.people.recall(who) : null
-  const opened = cached !== null && typeof token === 'string' ? await openCached(needs, call, cached, token) : null
+  if (input.kind === 'code' || typeof token !== 'string') return openStored(needs, call)
+  const cached = needs.people.recall(who)
+  const opened = cached === null ? await openCarried(needs, call, token) : await openCached(needs, call, cached, token)
   return opened ?? openStored(needs, call)
 }
 
@@ -112,6 +116,34 @@ async function openCached(
   return isOlder || wasElsewhere ? readWhileReserved(needs, reserved) : reserved
 }
 
+/** Null if the session carries no person, or if it has no attempt left, so that the stores decide. */
+async function openCarried(needs: ContextNeeds, call: AttemptCall, token: string): Promise<Reserved | Unjudged | null> {
+  if (!needs.sessions.carries) return null
+  const { organizationId, userRef } = call.who
+  const sha256 = sha256Hex(token)
+  const settings = await needs.settingsOf(organizationId)
+  const attempt = { kind: 'biometric', budget: largestBudget(settings), withCarried: true } as const
+  const reservation = await needs.sessions.reserve(organizationId, userRef, sha256, attempt)
+  if (reservation === null) throw sessionMissing()
+  if (reservation.outcome !== 'reserved' || reservation.carried === undefined) return null
+  const { nth, carried } = reservation
+  const person = await openedPerson(needs, call.who, sha256, carried.sealed)
+  const context = contextOf(call, { ...reservation.session, sha256 }, person, settings)
+  const reserved = { ...context, nth }
+  if (!fitsMember(reserved.session, call.who)) return withdrawn(reserved, sessionOfAnother())
+  // Another attempt since the bootstrap has changed the person. An answer about a closed attempt needs the person of now.
+  const isClosed = isOverBudget(reserved) || closedWhileReserved(needs, reserved) !== null
+  if (nth === carried.nth + 1 && !isClosed) return reserved
+  const read = await readWhileReserved(needs, reserved)
+  return 'why' in read || !isOverBudget(read) ? read : withdrawn(read, 'session-used-up')
+}
+
+const isOverBudget = (reserved: Reserved): boolean => reserved.used[reserved.method] > budgetOf(reserved)
+
+/** The largest budget of any account: the account is known only after the reservation, and its own budget is checked then. */
+const largestBudget = ({ policy, assigned }: Settings): number =>
+  Math.max(...[policy, ...assigned].map((one) => one.policy.security_code_fallback.max_biometric_attempts))
+
 async function readWhileReserved(needs: ContextNeeds, outdated: Reserved): Promise<Reserved | Unjudged> {
   const reserved = await readAgain(needs, outdated)
   const limited = patternsLimited(reserved.member)
@@ -126,7 +158,11 @@ async function readContext(needs: ContextNeeds, call: AttemptCall): Promise<Atte
   const session = await requireSession(needs.sessions, who, token)
   const [settings, person] = await Promise.all([
     needs.settingsOf(who.organizationId),
-    findPerson(needs.accounts, { ...who, memberRef: who.memberRef ?? session.memberRef }),
+    findPerson(
+      needs.accounts,
+      { ...who, memberRef: who.memberRef ?? session.memberRef },
+      { withComparisonSet: call.input.kind === 'pattern' },
+    ),
   ])
   await bindSession(needs.sessions, who, session, person)
   return contextOf(call, session, person, settings)
@@ -135,7 +171,7 @@ async function readContext(needs: ContextNeeds, call: AttemptCall): Promise<Atte
 const contextOf = (
   { who, input, hints }: Pick<AttemptCall, 'who' | 'input' | 'hints'>,
   session: LiveSession,
-  { account, member }: Person,
+  { account, member, comparisonSet }: Person,
   settings: Settings,
 ): AttemptContext => ({
   method: input.kind === 'pattern' ? 'biometric' : 'security_code',
@@ -143,6 +179,7 @@ const contextOf = (
   session,
   account,
   member,
+  ...(comparisonSet === undefined ? {} : { comparisonSet }),
   settings: settingsFor(settings, account),
   used: session.used,
   hints,
@@ -164,31 +201,36 @@ export async function readAgain(
   needs: Pick<ContextNeeds, 'accounts' | 'settingsOf'>,
   reserved: Reserved,
 ): Promise<Reserved> {
-  const { who } = reserved
-  const [settings, { account, member }] = await Promise.all([
+  const { who, method } = reserved
+  const [settings, person] = await Promise.all([
     needs.settingsOf(who.organizationId),
-    findPerson(needs.accounts, who),
+    findPerson(needs.accounts, who, { withComparisonSet: method === 'biometric' }),
   ])
+  const { account } = person
   // A replaced account is rare, so its checks are not repeated here: the caller tries again.
   if (account.id !== reserved.account.id || account.type !== reserved.account.type)
     throw new Refusal('degraded', 'the account was changed meanwhile: try again', 1)
-  return { ...reserved, account, member, settings: settingsFor(settings, account) }
+  return { ...reserved, ...person, settings: settingsFor(settings, account) }
 }
 
 /** Counts the attempt in its session, unless the session's budget of this method is used up. */
 async function reserve(needs: ContextNeeds, context: AttemptContext): Promise<Reserved | Unjudged> {
   const { who, method } = context
-  const { max_biometric_attempts, max_code_attempts } = context.settings.policy.policy.security_code_fallback
-  const budget = method === 'biometric' ? max_biometric_attempts : max_code_attempts
   const { organizationId, userRef } = who
-  const attempt = { kind: method, budget }
+  const attempt = { kind: method, budget: budgetOf(context) }
   const reservation = await needs.sessions.reserve(organizationId, userRef, context.session.sha256, attempt)
   if (reservation === null) throw sessionMissing()
   const session = { ...context.session, ...reservation.session }
   const { used } = session
-  return reservation.outcome === 'exhausted'
-    ? { why: 'session-used-up', context: { ...context, session, used }, owed: null }
-    : { ...context, session, used, nth: reservation.nth }
+  return reservation.outcome === 'reserved'
+    ? { ...context, session, used, nth: reservation.nth }
+    : { why: 'session-used-up', context: { ...context, session, used }, owed: null }
+}
+
+/** Attempts of the context's method that its policy allows in a session. */
+function budgetOf({ method, settings }: AttemptContext): number {
+  const { max_biometric_attempts, max_code_attempts } = settings.policy.policy.security_code_fallback
+  return method === 'biometric' ? max_biometric_attempts : max_code_attempts
 }
 
 /** The decision not to judge an attempt that is counted. */

@@ -5,38 +5,21 @@ import { type Sitting, sittingOf } from '../../domain/sitting.js'
 import type { TypedWords } from '../../domain/typed-words.js'
 import { normalizeUserRef } from '../../domain/user-ref.js'
 import type { PatternReading, ProfileTemplate, Scoring, ScoringResult, ScoringTask } from '../../scoring/scoring.js'
-import type { AuthenticationStore } from '../../storage/authentication.js'
 import type { CodeHash } from '../../storage/code-hash.js'
-import type { ProfileStore } from '../../storage/profile.js'
 import type { SecurityCodeStore } from '../../storage/security-code.js'
-import type { Vault } from '../../storage/vault.js'
 import { requiresWords, typedWords, wordsRefusal } from '../session/session-words.js'
 import type { AttemptContext, AttemptInput, Reserved } from './attempt-context.js'
+import { type ComparedWithNeeds, comparedWith, idsOf, isEnrolled, openReferences, samplesOf } from './compared-with.js'
+import { type KnownPatterns, sketchesOfKnown } from './known-patterns.js'
 import { type PatternInput, scoreInput } from './pattern-input.js'
-import {
-  isEnrolled,
-  type KnownPatterns,
-  knownPatterns,
-  type OpenedReference,
-  openReferences,
-  type PatternMemory,
-  sketchesOfKnown,
-} from './pattern-memory.js'
-import type { CachedProfile, PersonCache } from './person-cache.js'
 
-export interface CompareNeeds {
-  readonly profiles: ProfileStore
-  readonly vault: Vault
-  readonly people: PersonCache
-  readonly memory: PatternMemory
-  readonly authentications: Pick<AuthenticationStore, 'tested'>
+export interface CompareNeeds extends ComparedWithNeeds {
   readonly scoring: Scoring
   /** Profiles learn from clean sign-ins, and adaptive references are scored. */
   readonly adaptation: boolean
   readonly securityCodes: SecurityCodeStore
   readonly codeHash: CodeHash
   readonly newId: () => string
-  readonly now: () => number
 }
 
 /** A pattern scored against the member's references. */
@@ -46,7 +29,7 @@ export interface TypingComparison {
   readonly profileVersion: number
   /** The patterns that were searched for a copy. */
   readonly known: KnownPatterns
-  /** Template of the enrolled references; null if none is to be cached. */
+  /** The whole template of the enrolled references; null without references that this version can read. */
   readonly template: ProfileTemplate | null
   readonly hasAdaptive: boolean
   /** Ids of the references, in the order in which they were compared. */
@@ -90,28 +73,21 @@ async function compareTyping(
 ): Promise<TypingComparison | Refusal> {
   const { who, account, member, settings } = context
   const { organizationId } = who
-  const profile = needs.people.profileOf(who, member) ?? (await openedProfile(needs, context))
-  const isOpened = 'opened' in profile
-  const [replayKey, known] = await Promise.all([
-    needs.vault.replayKey(organizationId),
-    knownPatterns(needs, context, isOpened ? profile.opened : null),
-  ])
-  const against = isOpened
-    ? { references: samplesOf(profile.opened), returnTemplate: true }
-    : { references: [], template: profile.template }
+  const [replayKey, against] = await Promise.all([needs.vault.replayKey(organizationId), comparedWith(needs, context)])
+  const { known, hasAdaptive } = against
   const sitting = sittingOf(member.completedAt, needs.now())
   const typed = { body: input.body, replayKey, sitting, known: sketchesOfKnown(known) }
-  const first = await scoreInput(needs.scoring, input, { ...typed, ...against })
+  const first = await scoreInput(needs.scoring, input, { ...typed, ...against.task })
   if (!first.ok) return new Refusal('pattern-invalid', first.message)
   const typedText = typedInAttempt(first.reading, context)
   const otherText = requiresWords(settings, context.hints) ? wordsRefusal(typedText) : null
   if (otherText !== null) return otherMember(first.reading, member) ?? otherText
   // Adaptive references may raise the confidence. They do not change the verdict of a bot.
   const isLiftable = !first.reading.bot && liftable(first.reading.confidence ?? 0, settings.policy.policy)
-  const mayLift = needs.adaptation && profile.hasAdaptive && isLiftable
+  const mayLift = needs.adaptation && hasAdaptive && isLiftable
   const { result, references, adaptive } = mayLift
     ? await lift(needs, context, typed)
-    : { result: first, references: profile.references, adaptive: [] }
+    : { result: first, references: against.references, adaptive: [] }
   if (!result.ok) return new Refusal('pattern-invalid', result.message)
   const { reading } = result
   const foreign = otherMember(reading, member)
@@ -123,8 +99,8 @@ async function compareTyping(
     reading,
     profileVersion: member.profileVersion,
     known,
-    template: isOpened ? first.reading.newTemplate : profile.template,
-    hasAdaptive: profile.hasAdaptive,
+    template: against.template ?? first.reading.newTemplate,
+    hasAdaptive,
     references,
     adaptive,
     sitting,
@@ -132,17 +108,6 @@ async function compareTyping(
     patternId,
     sealed: await needs.vault.seal(organizationId, binding, reading.sample),
   }
-}
-
-/** A profile that is not cached: its enrolled references, from the store. */
-interface OpenedProfile extends Pick<CachedProfile, 'references' | 'hasAdaptive'> {
-  readonly opened: readonly OpenedReference[]
-}
-
-async function openedProfile(needs: CompareNeeds, context: AttemptContext): Promise<OpenedProfile> {
-  const stored = await needs.profiles.references(context.who.organizationId, context.member.id)
-  const opened = await openReferences(needs, context, stored.filter(isEnrolled))
-  return { opened, references: idsOf(opened), hasAdaptive: stored.some((one) => !isEnrolled(one)) }
 }
 
 /** Whether the pattern types the suggestion that its reservation has used up. */
@@ -176,10 +141,6 @@ export function otherMember(reading: PatternReading, member: Member): Refusal | 
   if (reading.memberRef === null || normalizeUserRef(reading.memberRef) === member.memberRef) return null
   return new Refusal('member-mismatch', 'member_ref of the body is not the member of this call')
 }
-
-const idsOf = (references: readonly OpenedReference[]): string[] => references.map(({ id }) => id)
-
-const samplesOf = (references: readonly OpenedReference[]): Uint8Array[] => references.map(({ sample }) => sample)
 
 async function compareCode(
   needs: CompareNeeds,

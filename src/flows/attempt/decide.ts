@@ -13,7 +13,7 @@ import type { Settings } from '../organization/settings.js'
 import { shownSessionId } from '../process/tokens.js'
 import type { AttemptContext } from './attempt-context.js'
 import type { CodeComparison, Comparison, TypingComparison } from './compare.js'
-import { idsOfKnown, type KnownPatterns } from './pattern-memory.js'
+import { idsOfKnown, type KnownPatterns } from './known-patterns.js'
 import type { ReplayCheck } from './replay-check.js'
 
 export interface DecideNeeds {

@@ -1,10 +1,12 @@
 import { ADAPTATION_INTERVAL_MS, ADAPTIVE_MAX, mayAdapt } from '../../domain/adaptation.js'
 import { Refusal } from '../../domain/refusal.js'
 import type { AttemptRecord } from '../../storage/authentication.js'
+import type { SetChange } from '../../storage/comparison-set.js'
 import type { ProfileStore } from '../../storage/profile.js'
 import type { SessionStore } from '../../storage/session.js'
 import type { AttemptContext, Reserved } from './attempt-context.js'
 import type { TypingComparison } from './compare.js'
+import { nInTailAfter } from './comparison-set.js'
 import { type PatternMemory, remember } from './pattern-memory.js'
 import type { PersonCache } from './person-cache.js'
 
@@ -16,18 +18,25 @@ export interface LearnNeeds {
   readonly memory: PatternMemory
 }
 
+/** A typing attempt that was recorded. */
+interface RecordedTyping {
+  readonly comparison: TypingComparison
+  readonly record: AttemptRecord
+  readonly change: SetChange | null
+}
+
 /** Runs after a typing attempt is recorded: notes a failure in the session, learns from a clean sign-in, updates the caches. */
 export async function learn(
   needs: LearnNeeds,
   context: Reserved,
-  comparison: TypingComparison,
-  record: AttemptRecord,
+  { comparison, record, change }: RecordedTyping,
 ): Promise<void> {
   await noteFailure(needs, context, record)
   const { who, account, member, nth } = context
   const { template, hasAdaptive, references, known, patternId, reading } = comparison
   const { createdAt: at, authenticated } = record
-  remember(needs.memory, member, known, { id: patternId, at, authenticated, sketch: reading.sketch })
+  const pattern = { id: patternId, at, authenticated, sketch: reading.sketch }
+  remember(needs.memory, member, known, { ...pattern, nInTail: nInTailAfter(known, change) })
   const changed = await adapt(needs, context, comparison, record)
   if (changed || template === null) needs.people.forget(who)
   else needs.people.keep(who, { account, member, nth, template, hasAdaptive, references })

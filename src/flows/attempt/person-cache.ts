@@ -16,7 +16,7 @@ export interface CachedPerson extends Person {
 }
 
 /** The part of a cached person that an attempt is compared with. */
-export type CachedProfile = Pick<CachedPerson, 'template' | 'references' | 'hasAdaptive'>
+type CachedProfile = Pick<CachedPerson, 'template' | 'references' | 'hasAdaptive'>
 
 export interface PersonCache {
   recall(who: Designation): CachedPerson | null

@@ -1,6 +1,7 @@
 import { Refusal } from '../../domain/refusal.js'
 import { USING_UP } from '../../domain/refused-patterns.js'
 import type { Scoring } from '../../scoring/scoring.js'
+import { sketchOf } from '../../scoring/sketch.js'
 import type { AccountStore } from '../../storage/account.js'
 import type { Authentication } from '../../storage/authentication.js'
 import type { RefusedPatternStore } from '../../storage/refused-patterns.js'
@@ -9,6 +10,7 @@ import type { Vault } from '../../storage/vault.js'
 import { sha256Hex } from '../process/tokens.js'
 import type { Designation, Person, Presented } from '../session/person.js'
 import type { AttemptInput } from './attempt-context.js'
+import { sealedEntry } from './comparison-set.js'
 import { patternsLimited } from './invalid-patterns.js'
 import { type PatternInput, scoreInput } from './pattern-input.js'
 
@@ -86,7 +88,10 @@ async function remember(
   const id = needs.newId()
   const binding = { accountId: account.id, memberId, patternId: id, generation }
   const sealed = await needs.vault.seal(organizationId, binding, sample)
-  const pattern = { id, memberId, generation, sealed, replayMark, createdAt: needs.now() }
+  const at = needs.now()
+  const refused = { id, at, authenticated: false, sketch: sketchOf(sample) }
+  const entry = await sealedEntry(needs, { who: { organizationId }, account, member }, refused)
+  const pattern = { id, memberId, generation, sealed, replayMark, createdAt: at, entry }
   await needs.refusedPatterns.remember(organizationId, pattern)
 }
 

@@ -7,7 +7,7 @@ import type { AttemptRecord, AuthenticationStore } from '../../storage/authentic
 import type { Vault } from '../../storage/vault.js'
 import type { AttemptContext, AttemptInput } from './attempt-context.js'
 import type { Comparison } from './compare.js'
-import { sketchesOfKnown } from './pattern-memory.js'
+import { sketchesOfKnown } from './known-patterns.js'
 
 export interface ReplayCheckNeeds {
   readonly authentications: Pick<AuthenticationStore, 'resembling'>

@@ -21,7 +21,7 @@ interface Arena {
 }
 
 /** An id is the bytes of a UUID: its text takes 56 bytes, in an object that the garbage collector visits. */
-const ID_BYTES = 16
+export const ID_BYTES = 16
 /** Room behind a copied row that will grow: six to seven sketches, so that few appends copy the row. */
 const SPARE = { bytes: 1024, ids: 7 }
 const NO_SPARE: typeof SPARE = { bytes: 0, ids: 0 }
@@ -30,6 +30,26 @@ export const EMPTY_ROW: SketchRow = { arena: arenaOf(0, 0), n: 0, firstId: 0, fr
 
 /** The sketches of the row, one after another. */
 export const sketchesIn = ({ arena, from, to }: SketchRow): Uint8Array => arena.sketches.subarray(from, to)
+
+/** The ids of the row, as bytes. */
+export const idBytesIn = ({ arena, firstId, n }: SketchRow): Uint8Array =>
+  arena.ids.subarray(firstId * ID_BYTES, (firstId + n) * ID_BYTES)
+
+/** A row of these ids and sketches, which it copies. */
+export function rowOf(ids: Uint8Array, sketches: Uint8Array): SketchRow {
+  const n = ids.length / ID_BYTES
+  if (n === 0) return EMPTY_ROW
+  const arena = arenaOf(n + SPARE.ids, sketches.length + SPARE.bytes)
+  arena.ids.set(ids)
+  arena.sketches.set(sketches)
+  arena.nIds = n
+  arena.used = sketches.length
+  return { arena, n, firstId: 0, from: 0, to: sketches.length }
+}
+
+/** The time in the first id, a UUIDv7, epoch ms; null in an empty row. */
+export const timeOfFirst = (row: SketchRow): number | null =>
+  row.n === 0 ? null : Number.parseInt(Buffer.from(idBytesIn(row).subarray(0, 6)).toString('hex'), 16)
 
 /** The ids of the row, as text. */
 export const idsIn = ({ arena, firstId, n }: SketchRow): string[] =>

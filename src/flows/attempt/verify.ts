@@ -1,6 +1,7 @@
 import { memberAfter } from '../../domain/member-after.js'
 import { Refusal, sessionMissing } from '../../domain/refusal.js'
 import type { AttemptRecord, AuthenticationStore } from '../../storage/authentication.js'
+import type { SetChange } from '../../storage/comparison-set.js'
 import type { Geography } from '../../storage/geography.js'
 import type { InvalidPatternStore } from '../../storage/invalid-patterns.js'
 import type { SessionStore } from '../../storage/session.js'
@@ -18,6 +19,7 @@ import {
   withdrawn,
 } from './attempt-context.js'
 import { type CompareNeeds, type Comparison, compare, hideCodeAbsence, stillHolds } from './compare.js'
+import { setChange } from './comparison-set.js'
 import { type DecideNeeds, decide, type Location } from './decide.js'
 import { patternsLimited, refusingInvalid } from './invalid-patterns.js'
 import { type LearnNeeds, learn } from './learn.js'
@@ -82,8 +84,9 @@ async function judge(needs: Needs, opened: Reserved, input: AttemptInput): Promi
     const location = locationOf(needs.geography, compared)
     const [id, now] = [needs.newId(), needs.now()]
     const record = decide(needs, { context: reserved, comparison: compared, location, check, id, now })
-    const outcome = await needs.authentications.record(reserved.who.organizationId, record)
-    if (outcome === 'recorded') return answerRecorded(needs, reserved, compared, record)
+    const change = await setChangeOf(needs, reserved, compared, record)
+    const outcome = await needs.authentications.record(reserved.who.organizationId, record, change)
+    if (outcome === 'recorded') return answerRecorded(needs, { reserved, compared, record, change })
     if (outcome === 'replay') check = await checkReplay(needs, reserved, { input, comparison: compared, record })
     else reserved = await readAgain(needs, reserved)
   }
@@ -119,16 +122,31 @@ async function unjudged(needs: Needs, { why, context, owed }: Unjudged): Promise
   return refusingInvalid(needs.invalidPatterns, organizationId, context.member)(why)
 }
 
-async function answerRecorded(
+/** The change of the member's comparison set that belongs to the record; null for a security code. */
+async function setChangeOf(
   needs: Needs,
-  before: Reserved,
-  comparison: Comparison,
-  record: AttemptRecord,
-): Promise<VerifyAnswer> {
+  reserved: Reserved,
+  compared: Comparison,
+  { createdAt: at, authenticated }: AttemptRecord,
+): Promise<SetChange | null> {
+  if (compared.method === 'security_code') return null
+  const pattern = { id: compared.patternId, at, authenticated, sketch: compared.reading.sketch }
+  return setChange(needs, reserved, compared, pattern)
+}
+
+interface RecordedAttempt {
+  readonly reserved: Reserved
+  readonly compared: Comparison
+  readonly record: AttemptRecord
+  readonly change: SetChange | null
+}
+
+async function answerRecorded(needs: Needs, recorded: RecordedAttempt): Promise<VerifyAnswer> {
+  const { reserved: before, compared, record, change } = recorded
   const { used } = before
   const typingFailed = used.typingFailed || (record.method === 'biometric' && !record.authenticated)
   const context = { ...before, member: memberAfter(before.member, record), used: { ...used, typingFailed } }
-  if (comparison.method === 'security_code') return answerOf(needs, context, record, null)
-  await learn(needs, context, comparison, record)
-  return answerOf(needs, context, record, comparison.reading.warnings)
+  if (compared.method === 'security_code') return answerOf(needs, context, record, null)
+  await learn(needs, context, { comparison: compared, record, change })
+  return answerOf(needs, context, record, compared.reading.warnings)
 }

@@ -2,8 +2,9 @@ import type { Account, Member } from '../../domain/account.js'
 import { type AttemptWindow, attemptWindow, type SessionUse } from '../../domain/attempts.js'
 import { canVerify, type ProfileTargets, type ProfileView, profileView } from '../../domain/biometric-status.js'
 import { livePending, type PendingAction, type UpdateProgress, updateProgress } from '../../domain/pending-action.js'
-import type { AccountStore } from '../../storage/account.js'
+import type { AccountStore, AccountWithMember } from '../../storage/account.js'
 import type { SessionStore, SessionWords } from '../../storage/session.js'
+import type { Vault } from '../../storage/vault.js'
 import { type Settings, settingsFor } from '../organization/settings.js'
 import {
   type LanguageHints,
@@ -13,6 +14,7 @@ import {
   typistOf,
 } from '../organization/suggested-words.js'
 import { sha256Hex } from '../process/tokens.js'
+import { sealedPerson } from './carried-person.js'
 import { modeInputs } from './mode-inputs.js'
 import { type Designation, refuseForeignMember } from './person.js'
 import { wordsOf } from './session-words.js'
@@ -20,6 +22,7 @@ import { wordsOf } from './session-words.js'
 interface Needs {
   readonly accounts: AccountStore
   readonly sessions: SessionStore
+  readonly vault: Pick<Vault, 'sealFor'>
   readonly settingsOf: (organizationId: string) => Promise<Settings>
   readonly targets: ProfileTargets
   readonly newToken: () => string
@@ -64,7 +67,9 @@ export type BootstrapFlow = (who: Designation, token: string | null, hints: Lang
  */
 export function createBootstrap(needs: Needs): BootstrapFlow {
   return async (who, token, hints) => {
-    const found = await needs.accounts.find(who.organizationId, who.userRef, who.memberRef)
+    const found = await needs.accounts.find(who.organizationId, who.userRef, who.memberRef, {
+      withComparisonSet: needs.sessions.carries,
+    })
     const settings = settingsFor(await needs.settingsOf(who.organizationId), found?.account ?? { groups: [] })
     if (found !== null) refuseForeignMember(found.account, who.memberRef)
     const memberRef = found?.member?.memberRef ?? (found === null ? null : who.memberRef)
@@ -72,7 +77,7 @@ export function createBootstrap(needs: Needs): BootstrapFlow {
     const typist = member === null ? newcomer(who.memberRef ?? who.userRef) : typistOf(member, needs)
     const issue = () => newSuggestions(settings, typist, hints, needs.randomSeed())
     const session =
-      (await echoed(needs, who, memberRef, token)) ?? (await mint(needs, who, { memberRef, member, issued: issue() }))
+      (await echoed(needs, who, memberRef, token)) ?? (await mint(needs, who, { memberRef, found, issued: issue() }))
     const { token: sessionToken, used, words } = session
     const pending = livePending(member?.pending ?? null, needs.now())
     if (pending !== null)
@@ -130,20 +135,37 @@ async function echoed(
 
 interface SessionToMint {
   readonly memberRef: string | null
-  readonly member: Member | null
+  readonly found: AccountWithMember | null
   /** Suggestions for the session. */
   readonly issued: string
 }
 
-async function mint(needs: Needs, who: Designation, { memberRef, member, issued }: SessionToMint): Promise<Begun> {
+async function mint(needs: Needs, who: Designation, { memberRef, found, issued }: SessionToMint): Promise<Begun> {
   const token = needs.newToken()
+  const sha256 = sha256Hex(token)
   await needs.sessions.mint(who.organizationId, {
-    sha256: sha256Hex(token),
+    sha256,
     userRef: who.userRef,
     memberRef,
-    memberVersion: member?.rowVersion ?? null,
+    memberVersion: found?.member?.rowVersion ?? null,
     lifetimeMs: SESSION_LIFETIME_MS,
     words: issued,
+    carried: await carriedOf(needs, who, sha256, found),
   })
   return { token, used: UNUSED, words: { issued, used: 0 } }
+}
+
+/** The sealed person for a verify by typing; null if none is open. */
+async function carriedOf(
+  needs: Needs,
+  who: Designation,
+  sha256: string,
+  found: AccountWithMember | null,
+): Promise<Uint8Array | null> {
+  const member = found?.member ?? null
+  if (!needs.sessions.carries || found === null || member === null) return null
+  const { biometricStatus } = profileView(member, needs.targets, needs.now())
+  // The remaining time of a closed member changes.
+  if (!canVerify(biometricStatus) || member.patternsClosedForMs > 0) return null
+  return sealedPerson(needs, who, sha256, { ...found, member })
 }

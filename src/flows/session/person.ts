@@ -1,6 +1,7 @@
 import type { Account, Member } from '../../domain/account.js'
 import { memberNotFound, Refusal, sessionMissing, sessionOfAnother, userNotFound } from '../../domain/refusal.js'
-import type { AccountStore, AccountWithMember } from '../../storage/account.js'
+import type { AccountStore, AccountWithMember, FindOptions } from '../../storage/account.js'
+import type { StoredComparisonSet } from '../../storage/comparison-set.js'
 import type { Session, SessionStore } from '../../storage/session.js'
 import { sha256Hex } from '../process/tokens.js'
 
@@ -15,11 +16,17 @@ export interface Designation {
 export interface Person {
   readonly account: Account
   readonly member: Member
+  /** The member's comparison set, if it was read with the person; null if there is none. */
+  readonly comparisonSet?: StoredComparisonSet | null
 }
 
 /** The account, and its designated member, if any. Refuses an absent account and a foreign member_ref. */
-export async function findAccount(accounts: AccountStore, who: Designation): Promise<AccountWithMember> {
-  const found = await accounts.find(who.organizationId, who.userRef, who.memberRef)
+export async function findAccount(
+  accounts: AccountStore,
+  who: Designation,
+  options?: FindOptions,
+): Promise<AccountWithMember> {
+  const found = await accounts.find(who.organizationId, who.userRef, who.memberRef, options)
   if (found === null) throw userNotFound()
   refuseForeignMember(found.account, who.memberRef)
   return found
@@ -32,9 +39,9 @@ export function refuseForeignMember(account: Pick<Account, 'type' | 'userRef'>, 
 }
 
 /** The account and its designated member. Refuses an absent one, and a shared account without a named member. */
-export async function findPerson(accounts: AccountStore, who: Designation): Promise<Person> {
-  const { account, member } = await findAccount(accounts, who)
-  if (member !== null) return { account, member }
+export async function findPerson(accounts: AccountStore, who: Designation, options?: FindOptions): Promise<Person> {
+  const { account, member, comparisonSet } = await findAccount(accounts, who, options)
+  if (member !== null) return { account, member, ...(comparisonSet === undefined ? {} : { comparisonSet }) }
   if (who.memberRef === null) throw new Refusal('member-required', 'member_ref is required on a generic account')
   throw memberNotFound()
 }

@@ -1,6 +1,6 @@
 import { hkdfSync } from 'node:crypto'
 import { KeyNotHeld, type KeyWrap } from '../key-wrap.js'
-import type { Binding, PiecePlace, Vault } from '../vault.js'
+import type { Binding, PiecePlace, Purpose, Vault } from '../vault.js'
 import { context, decrypt, encrypt } from './aes-gcm.js'
 
 interface VaultNeeds {
@@ -65,6 +65,15 @@ export function createVault({ keyWrap, wrappedKeyOf }: VaultNeeds): Vault {
       return plain
     },
 
+    sealFor: async (organizationId, purpose, plain) =>
+      encrypt((await keysOf(organizationId)).data, purposeContext(organizationId, purpose), plain),
+
+    async openFor(organizationId, purpose, sealed) {
+      const plain = decrypt((await keysOf(organizationId)).data, purposeContext(organizationId, purpose), sealed)
+      if (plain === null) throw new Error(`a sealed ${purpose[0]} was altered, or moved from where it was stored`)
+      return plain
+    },
+
     sealPiece: async (organizationId, place, plain) =>
       encrypt(pieceKey(await keysOf(organizationId), place), pieceContext(organizationId, place), plain),
 
@@ -97,6 +106,9 @@ function derived(data: Uint8Array): Keys {
 
 const sampleContext = (organizationId: string, { accountId, memberId, patternId, generation }: Binding) =>
   context('keystride sample', organizationId, accountId, memberId, patternId, generation)
+
+const purposeContext = (organizationId: string, [name, ...owner]: Purpose) =>
+  context(`keystride ${name}`, organizationId, ...owner)
 
 const pieceKey = ({ data }: Keys, { secret }: PiecePlace) =>
   new Uint8Array(hkdfSync('sha256', data, secret, 'keystride export archives 1', KEY_BYTES))

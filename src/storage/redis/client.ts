@@ -8,7 +8,7 @@ import { createUnorderedList, type Listed } from '../../base/unordered-list.js'
 import { Refusal } from '../../domain/refusal.js'
 import { observed, type StoreObserver } from '../store-observer.js'
 import { clusterClient } from './cluster.js'
-import { type Client, NODE, type RunThere } from './connection.js'
+import { type Argument, type Client, IN_BYTES, NODE, type RunThere } from './connection.js'
 
 /** A Lua script, sent by its hash. */
 interface Script {
@@ -17,11 +17,8 @@ interface Script {
 }
 
 export interface Redis {
-  /**
-   * Runs the script in one round trip, or in two if the server does not know it yet. All keys must share a hash tag. If `keys` are
-   * on two nodes because their slot is being moved, runs with `fewer` instead, if given.
-   */
-  run(script: Script, keys: readonly string[], args: readonly string[], fewer?: readonly string[]): Promise<unknown>
+  /** Runs the script in one round trip, or in two if the server does not know it yet. All keys must share a hash tag. */
+  run(script: Script, keys: readonly string[], args: readonly Argument[], options?: RunOptions): Promise<unknown>
   /** Calls `work` for every master, one after the other; `run` runs a script without keys there. */
   onEveryMaster(work: (run: RunThere) => Promise<void>): Promise<void>
   /**
@@ -30,6 +27,13 @@ export interface Redis {
    */
   ping(): Promise<readonly number[]>
   close(): Promise<void>
+}
+
+interface RunOptions {
+  /** The keys to run with if `keys` are on two nodes, because their slot is being moved. */
+  readonly fewer?: readonly string[]
+  /** Whether texts of the reply are bytes; false by default. */
+  readonly inBytes?: boolean
 }
 
 interface RedisOptions {
@@ -89,16 +93,19 @@ export async function connectRedis({
       throw new Refusal('degraded', 'try again later: the session store does not answer', undefined, error)
     }
   }
-  const send = ({ source, sha1 }: Script, keys: readonly string[], args: readonly string[]): Promise<unknown> =>
-    client.evalSha(sha1, keys, args).catch((error: unknown) => {
+  const send = (
+    { source, sha1 }: Script,
+    { keys, args, inBytes }: { keys: readonly string[]; args: readonly Argument[]; inBytes: boolean },
+  ): Promise<unknown> =>
+    client.evalSha(sha1, keys, args, inBytes).catch((error: unknown) => {
       if (!says('NOSCRIPT', error)) throw error
-      return client.eval(source, keys, args)
+      return client.eval(source, keys, args, inBytes)
     })
-  const run: Redis['run'] = (script, keys, args, fewer) =>
+  const run: Redis['run'] = (script, keys, args, { fewer, inBytes = false } = {}) =>
     bounded(
-      send(script, keys, args).catch((error: unknown) => {
+      send(script, { keys, args, inBytes }).catch((error: unknown) => {
         if (fewer === undefined || !says('TRYAGAIN', error)) throw error
-        return send(script, fewer, args)
+        return send(script, { keys: fewer, args, inBytes })
       }),
     )
   return {
@@ -121,14 +128,15 @@ return time[1] * 1000 + math.floor(time[2] / 1000)`
 export function makeClient(url: string, onError: (error: Error) => void): Client {
   const { urls, cluster } = parseUrl(url)
   if (cluster) return clusterClient(urls, NODE, onError)
-  const given = (keys: readonly string[], args: readonly string[]) => ({ keys: [...keys], arguments: [...args] })
+  const given = (keys: readonly string[], args: readonly Argument[]) => ({ keys: [...keys], arguments: [...args] })
   const client = createClient({ ...NODE, url: urls[0] ?? url })
+  const bytesClient = client.withTypeMapping(IN_BYTES)
   client.on('error', onError)
   return {
     connect: () => client.connect(),
     infos: async () => [await client.info()],
-    evalSha: (sha1, keys, args) => client.evalSha(sha1, given(keys, args)),
-    eval: (source, keys, args) => client.eval(source, given(keys, args)),
+    evalSha: (sha1, keys, args, inBytes) => (inBytes ? bytesClient : client).evalSha(sha1, given(keys, args)),
+    eval: (source, keys, args, inBytes) => (inBytes ? bytesClient : client).eval(source, given(keys, args)),
     onEveryMaster: (work) => work((source, args) => client.eval(source, { arguments: [...args] })),
     probe: async (source) => [await client.eval(source)],
     destroy: () => client.destroy(),

@@ -1,5 +1,5 @@
 import { createClient, createCluster, type RedisClusterOptions } from '@redis/client'
-import type { Client, NodeOptions } from './connection.js'
+import { type Client, IN_BYTES, type NodeOptions } from './connection.js'
 
 /** After a broken connection, the cluster is asked for its masters at this interval. */
 const ASK_AGAIN_MS = 500
@@ -23,6 +23,7 @@ export function clusterClient(urls: readonly string[], node: NodeOptions, onErro
     commandOptions: node.commandOptions,
     topologyRefreshOnReconnectionAttemptStrategy: ASK_AGAIN_MS,
   })
+  const bytesClient = client.withTypeMapping(IN_BYTES)
   client.on('error', onError)
   client.on('node-error', onError)
   const masters = () => Promise.all(client.masters.map((master) => client.nodeClient(master)))
@@ -53,8 +54,10 @@ export function clusterClient(urls: readonly string[], node: NodeOptions, onErro
       ])
       return found.filter((info) => info !== null)
     },
-    evalSha: (sha1, keys, args) => client.evalSha(sha1, { keys: [...keys], arguments: [...args] }),
-    eval: (source, keys, args) => client.eval(source, { keys: [...keys], arguments: [...args] }),
+    evalSha: (sha1, keys, args, inBytes) =>
+      (inBytes ? bytesClient : client).evalSha(sha1, { keys: [...keys], arguments: [...args] }),
+    eval: (source, keys, args, inBytes) =>
+      (inBytes ? bytesClient : client).eval(source, { keys: [...keys], arguments: [...args] }),
     async onEveryMaster(work) {
       for (const master of await masters()) await work((source, args) => master.eval(source, { arguments: [...args] }))
     },

@@ -4,19 +4,24 @@ import { type Redis, script } from './client.js'
 
 /**
  * Sessions in Redis. A session is a hash that expires by itself. Its fields are `m` (member), `b` and `c` (attempts used), `f` (typing
- * has failed), `p` (pending action reported), `v` (the member's row version), `w` (words issued) and `x` (number of words used up). Per
- * account, a sorted set indexes the sessions, and a number counts recent reservations. Per member, a key names the implicit session.
+ * has failed), `p` (pending action reported), `v` (the member's row version), `w` (words issued), `x` (number of words used up), `r`
+ * (the carried person) and `n` (number of recent reservations when the session was minted). Per account, a sorted set indexes the sessions, and a number counts recent reservations. Per member, a key names the implicit session.
  * All keys of a user have one hash tag, so that a script works on one node of a cluster. Every method is one script, which is atomic
  * and takes one round trip.
  */
 export function redisSessions(redis: Redis): SessionStore {
   return {
-    async mint(organizationId, { sha256, userRef, memberRef, memberVersion = null, lifetimeMs, words = null }) {
+    carries: true,
+
+    async mint(organizationId, session) {
+      const { sha256, userRef, memberRef, memberVersion = null, lifetimeMs, words = null, carried = null } = session
       const keys = [sessionKey(organizationId, userRef, sha256), indexKey(organizationId, userRef)]
-      await redis.run(MINT, keys, [
-        ...[sha256, memberRef ?? '', String(lifetimeMs), String(memberVersion ?? '')],
-        words ?? '',
-      ])
+      const args = [sha256, memberRef ?? '', String(lifetimeMs), String(memberVersion ?? ''), words ?? '']
+      if (carried === null) await redis.run(MINT, keys, args)
+      else {
+        const all = [...keys, attemptsKey(organizationId, userRef)]
+        await redis.run(MINT, all, [...args, Buffer.from(carried)], { fewer: keys })
+      }
     },
 
     async mintImplicit(organizationId, { sha256, userRef, memberRef, lifetimeMs }) {
@@ -36,14 +41,19 @@ export function redisSessions(redis: Redis): SessionStore {
       return (await redis.run(DESIGNATE, [sessionKey(organizationId, userRef, sha256)], [memberRef])) === 1
     },
 
-    async reserve(organizationId, userRef, sha256, { kind, budget }) {
+    async reserve(organizationId, userRef, sha256, { kind, budget, withCarried = false }) {
       const key = sessionKey(organizationId, userRef, sha256)
       const keys = [key, attemptsKey(organizationId, userRef)]
-      const reply = await redis.run(RESERVE, keys, [FIELD[kind], String(budget)], [key])
+      const args = [FIELD[kind], String(budget), withCarried ? '1' : '']
+      const reply = await redis.run(RESERVE, keys, args, { fewer: [key], inBytes: withCarried })
       if (reply === null) return null
-      const [nth, ...row] = reply as [number, ...Row]
-      const session = toSession(userRef, row)
-      return nth > 0 ? { outcome: 'reserved', session, nth } : { outcome: 'exhausted', session }
+      const [nth, ...row] = reply as [number, ...(string | Buffer | null)[]]
+      const session = toSession(userRef, row.slice(0, FIELDS).map(textOf))
+      if (nth < 0) return { outcome: 'empty', session }
+      if (nth === 0) return { outcome: 'exhausted', session }
+      const [sealed, before] = row.slice(FIELDS)
+      const carried = sealed instanceof Buffer ? { carried: { sealed, nth: Number(before) } } : {}
+      return { outcome: 'reserved', session, nth, ...carried }
     },
 
     async release(organizationId, userRef, sha256, { kind, words }) {
@@ -103,6 +113,11 @@ const FIELD: Record<AttemptKind, string> = { biometric: 'b', security_code: 'c' 
 
 const argumentsOf = (words: SessionWords | null): string[] => [words?.issued ?? '', String(words?.used ?? 0)]
 
+/** Number of fields in a `Row`. */
+const FIELDS = 8
+
+const textOf = (value: string | Buffer | null): string | null => value?.toString() ?? null
+
 /** Fields m, b, c, f, p, v, w and x. An empty member, action, version or words stand for null. */
 type Row = (string | null)[]
 
@@ -141,6 +156,7 @@ const END_SOME = `
 
 const MINT = script(`${MINTING}
   mint(KEYS[1], KEYS[2], ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5])
+  if KEYS[3] then redis.call('hset', KEYS[1], 'r', ARGV[6], 'n', redis.call('get', KEYS[3]) or 0) end
   return 1`)
 
 const MINT_IMPLICIT = script(`${MINTING}
@@ -168,6 +184,7 @@ const DESIGNATE = script(`
 const RESERVE = script(`
   local row = redis.call('hmget', KEYS[1], 'm', 'b', 'c', 'f', 'p', 'v', 'w', 'x')
   if not row[1] then return nil end
+  if ARGV[3] ~= '' and redis.call('hexists', KEYS[1], 'r') == 0 then return {-1, unpack(row)} end
   local nth = 0
   local kind = ARGV[1] == 'b' and 2 or 3
   if tonumber(row[kind]) < tonumber(ARGV[2]) then
@@ -179,6 +196,9 @@ const RESERVE = script(`
       if nth == 1 then redis.call('pexpire', KEYS[2], redis.call('pttl', KEYS[1])) end
     end
   end
+  if ARGV[3] == '' or nth == 0 then return {nth, unpack(row)} end
+  local carried = redis.call('hmget', KEYS[1], 'r', 'n')
+  row[9], row[10] = carried[1], carried[2]
   return {nth, unpack(row)}`)
 
 const RELEASE = script(`

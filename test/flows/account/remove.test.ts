@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Member } from '../../../src/domain/account.js'
-import type { KnownPatterns } from '../../../src/flows/attempt/pattern-memory.js'
+import type { KnownPatterns } from '../../../src/flows/attempt/known-patterns.js'
 import { EMPTY_ROW } from '../../../src/flows/attempt/sketch-row.js'
 import { startFlows } from '../real-flows.js'
 
@@ -30,6 +30,7 @@ describe('a deletion removes from the caches of the process', () => {
         confirmed: EMPTY_ROW,
         failed: EMPTY_ROW,
         latestAt: 0,
+        nInTail: null,
         generation,
         profileVersion,
         attemptsVersion,

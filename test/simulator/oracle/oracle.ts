@@ -174,11 +174,11 @@ export function createOracle(needs: OracleNeeds) {
     began: sessions.began,
     answered(request: Request, given: object) {
       sessions.holdToken(request)
-      const { who, kind } = request
+      const { kind } = request
       const answer = given as Answer
-      if (answer.state) members.holdAnswer(who, answer.state)
-      for (const one of answer.members ?? []) members.holdAnswer(who, { ...answer, ...one })
-      if (answer.account !== undefined) members.holdAnswer(who, answer)
+      if (answer.state) members.holdAnswer(request, answer.state)
+      for (const one of answer.members ?? []) members.holdAnswer(request, { ...answer, ...one })
+      if (answer.account !== undefined) members.holdAnswer(request, answer)
       if (answer.authentication !== undefined) holdAuthentication(request, answer.action ?? '', answer.authentication)
       sessions.holdFree(request, answer.action)
       const patternId = answer.patternId ?? answer.enrollment?.patternId ?? null

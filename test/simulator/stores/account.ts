@@ -1,5 +1,5 @@
 import { NO_HABITS } from '../../../src/domain/context/circumstances.js'
-import type { AccountPlan, AccountStore, AccountWithMember, Roster } from '../../../src/storage/account.js'
+import type { AccountPlan, AccountStore, AccountWithMember, FindOptions, Roster } from '../../../src/storage/account.js'
 import {
   type AccountRow,
   dropMember,
@@ -18,13 +18,19 @@ import {
 /** Accounts without quotas. */
 export function memoryAccounts(tables: Tables): Immediate<AccountStore> {
   const rowOf = (organizationId: string, userRef: string) => tables.accounts.get(keyOf(organizationId, userRef)) ?? null
-  const find = (organizationId: string, userRef: string, memberRef: string | null): AccountWithMember | null => {
+  const find = (
+    organizationId: string,
+    userRef: string,
+    memberRef: string | null,
+    { withComparisonSet = false }: FindOptions = {},
+  ): AccountWithMember | null => {
     const row = rowOf(organizationId, userRef)
     if (row === null) return null
     const { account, members } = row
     const wanted = memberRef ?? (account.type === 'nominative' ? userRef : null)
     const member = members.find((one) => one.archivedAt === null && one.member.memberRef === wanted)
-    return { account, member: member === undefined ? null : read(tables, member) }
+    const found = { account, member: member === undefined ? null : read(tables, member) }
+    return withComparisonSet ? { ...found, comparisonSet: member?.comparisonSet ?? null } : found
   }
   return {
     create(organizationId, { member, ...given }) {

@@ -8,6 +8,7 @@ import type {
 } from '../../../src/storage/authentication.js'
 import { authenticationOf } from '../../harness/fixtures.js'
 import {
+  addToSet,
   enterMark,
   type Immediate,
   keyOf,
@@ -39,7 +40,7 @@ export function memoryAuthentications(tables: Tables): Immediate<AuthenticationS
   /** The newest first. Ids grow with time, also within one millisecond. */
   const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? 1 : -1)
   return {
-    record(organizationId, attempt) {
+    record(organizationId, attempt, change = null) {
       const { replayMark, patternId, memberId, createdAt, userRef } = attempt
       const row = tables.members.get(keyOf(organizationId, memberId))
       if (row === undefined) return 'absent'
@@ -53,6 +54,14 @@ export function memoryAuthentications(tables: Tables): Immediate<AuthenticationS
         const owner = { memberId, seenAt: createdAt, patternId, generation }
         if (!enterMark(tables, organizationId, replayMark, owner, oldest)) return 'replay'
       }
+      if (change?.kind === 'replace') {
+        const { base, hasAdaptive } = change
+        const { profileVersion } = before
+        const tail = new Uint8Array()
+        row.comparisonSet = {
+          ...{ generation, profileVersion, attemptsVersion: attemptsVersion + 1, hasAdaptive, base, tail },
+        }
+      } else if (change !== null || patternId === null) addToSet(row, change?.entry ?? new Uint8Array())
       update(tables, row, memberAfter(before, attempt))
       const place = keyOf(organizationId, userRef)
       const list = tables.authentications.get(place)

@@ -64,7 +64,10 @@ export function memberCalls(random: Random, tables: Tables, org: string): () => 
       const account = { id: uuid(), userRef, type, displayName: null, member: first, createdAt: member.createdAt }
       return ['accounts', 'create', org, account]
     }
-    if (roll < 0.3) return ['accounts', 'find', org, userRef, random.pick([null, userRef, ...MEMBERS])]
+    if (roll < 0.3) {
+      const memberRef = random.pick([null, userRef, ...MEMBERS])
+      return ['accounts', 'find', org, userRef, memberRef, { withComparisonSet: random.chance(0.7) }]
+    }
     if (roll < 0.45) return ['accounts', 'roster', org, userRef]
     if (roll < 0.55) return ['accounts', 'archiveMember', org, userRef, random.pick(MEMBERS), now()]
     if (roll < 0.62) {
@@ -106,7 +109,15 @@ export function memberCalls(random: Random, tables: Tables, org: string): () => 
       return ['profiles', 'adapt', org, learned, { profileVersion: version, max: 2, intervalMs }]
     }
     if (roll < 0.88) return ['profiles', 'removeOne', org, id, random.pick(row.references)?.id ?? uuid()]
-    if (roll < 0.92)
+    if (roll < 0.9) return ['comparisonSets', 'find', org, id]
+    if (roll < 0.91) {
+      const { generation, attemptsVersion } = row.member
+      const version = profileVersion - (random.chance(0.2) ? 1 : 0)
+      const versions = { generation, profileVersion: version, attemptsVersion }
+      const set = { memberId: id, ...versions, hasAdaptive: false, oldestAt: now(), base: randomBytes(2500) }
+      return ['comparisonSets', 'put', org, set]
+    }
+    if (roll < 0.93)
       return ['profiles', 'reset', org, id, now(), ...(random.chance(0.5) ? [pending?.id ?? uuid()] : [])]
     return ['profiles', 'references', org, id]
   }
@@ -142,7 +153,15 @@ export function memberCalls(random: Random, tables: Tables, org: string): () => 
     if (roll < 0.6) {
       const replayMark = random.chance(0.3) ? random.pick(marks) : fresh()
       const { id: memberId, generation } = member
-      const pattern = { id: uuid(), memberId, generation, sealed: randomBytes(20), replayMark, createdAt: now() }
+      const pattern = {
+        id: uuid(),
+        memberId,
+        generation,
+        sealed: randomBytes(20),
+        replayMark,
+        createdAt: now(),
+        entry: randomBytes(9),
+      }
       return ['refusedPatterns', 'remember', org, pattern]
     }
     const person = { organizationId: org, accountId: of.account.id, memberId: member.id, userRef }
@@ -158,7 +177,12 @@ export function memberCalls(random: Random, tables: Tables, org: string): () => 
       ...(random.chance(0.6) ? { rowVersion: rowVersion - (random.chance(0.1) ? 1 : 0) } : {}),
       replayMark: random.chance(0.3) ? null : random.chance(0.15) ? random.pick(marks) : fresh(),
     }
-    return ['authentications', 'record', org, made]
+    const change = random.pick([
+      null,
+      { kind: 'append', entry: randomBytes(9) },
+      { kind: 'replace', base: randomBytes(2500), hasAdaptive: random.chance(0.5), oldestAt: now() },
+    ])
+    return ['authentications', 'record', org, made, change]
   }
 
   const ofCode = ({ member: { id, code } }: MemberRow): Call => {
@@ -206,7 +230,7 @@ export function memberCalls(random: Random, tables: Tables, org: string): () => 
 }
 
 /** Random calls on a few sessions of two users. */
-export function sessionCalls(random: Random, org: string) {
+export function sessionCalls(random: Random, org: string, carries: boolean) {
   const known = Array.from({ length: 5 }, () => ({ sha256: sha256Hex(), userRef: random.pick(USERS) }))
   const next = (): Call => {
     const { sha256, userRef } = random.pick(known)
@@ -227,11 +251,12 @@ export function sessionCalls(random: Random, org: string) {
         memberRef: random.pick([null, memberRef]),
         memberVersion: random.pick([null, 3]),
         words: words?.issued ?? null,
+        carried: carries && random.chance(0.5) ? randomBytes(40) : null,
       }
       return ['sessions', 'mint', org, { ...fresh, ...shown, lifetimeMs }]
     }
     if (roll < 4) return ['sessions', 'designate', ...at, memberRef]
-    if (roll < 7) return ['sessions', 'reserve', ...at, { kind, budget: 2 }]
+    if (roll < 7) return ['sessions', 'reserve', ...at, { kind, budget: 2, withCarried: carries && random.chance(0.5) }]
     if (roll < 8) return ['sessions', 'release', ...at, { kind, words }]
     if (roll > 11)
       return ['sessions', 'changeWords', ...at, { from: words, to: { issued: 'a b|c d|en', used: random.below(2) } }]

@@ -21,7 +21,11 @@ export function durably(stores: MemoryStores, durable: () => void): MemoryStores
     return Object.fromEntries(methods.map(([name, work]) => [name, READS.includes(name) ? work : then(work)]))
   }
   // Sound: the stores have the same methods under the same names.
-  const made = Object.fromEntries(Object.entries(stores).map(([name, store]) => [name, wrapped(store)])) as MemoryStores
+  const made = Object.fromEntries(Object.entries(stores).map(([name, store]) => [name, wrapped(store)]))
   const { sessions, invalidPatterns } = stores
-  return { ...made, invalidPatterns, sessions: { ...sessions, end: then(sessions.end), endAll: then(sessions.endAll) } }
+  return {
+    ...(made as unknown as MemoryStores),
+    invalidPatterns,
+    sessions: { ...sessions, end: then(sessions.end), endAll: then(sessions.endAll) },
+  }
 }

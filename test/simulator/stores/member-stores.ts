@@ -4,11 +4,12 @@ import { pendingAfter } from '../../../src/domain/pending-action.js'
 import { REFUSED_PER_DAY } from '../../../src/domain/refused-patterns.js'
 import { REPLAY_MEMORY_DAYS } from '../../../src/domain/replay.js'
 import type { AttemptLockStore } from '../../../src/storage/attempt-lock.js'
+import type { ComparisonSetStore } from '../../../src/storage/comparison-set.js'
 import type { InvalidPatternStore } from '../../../src/storage/invalid-patterns.js'
 import type { PendingActionStore } from '../../../src/storage/pending-action.js'
 import type { RefusedPatternStore } from '../../../src/storage/refused-patterns.js'
 import type { SecurityCodeStore } from '../../../src/storage/security-code.js'
-import { enterMark, type Immediate, keyOf, live, type MemberRow, type Tables, update } from './tables.js'
+import { addToSet, enterMark, type Immediate, keyOf, live, type MemberRow, type Tables, update } from './tables.js'
 
 export function memorySecurityCodes(tables: Tables): Immediate<SecurityCodeStore> {
   const rowOf = (organizationId: string, memberId: string) => live(tables, organizationId, memberId)
@@ -97,7 +98,26 @@ export function memoryRefusedPatterns(tables: Tables): Immediate<RefusedPatternS
       const owner = { memberId, seenAt, patternId, generation }
       if (!enterMark(tables, organizationId, replayMark, owner, seenAt - REPLAY_MEMORY_DAYS * DAY_MS)) return
       row.refused = [...row.refused, pattern]
+      addToSet(row, pattern.entry)
       update(tables, row, { attemptsVersion: row.member.attemptsVersion + 1 })
+    },
+  }
+}
+
+export function memoryComparisonSets(tables: Tables): Immediate<ComparisonSetStore> {
+  return {
+    find: (organizationId, memberId) => tables.members.get(keyOf(organizationId, memberId))?.comparisonSet ?? null,
+    withoutSet: () => ({ members: [], last: null }),
+    put(organizationId, { memberId, oldestAt: _, ...set }) {
+      const row = tables.members.get(keyOf(organizationId, memberId))
+      if (row === undefined) return false
+      const { generation, profileVersion, attemptsVersion } = row.member
+      const isCurrent =
+        set.generation === generation &&
+        set.profileVersion === profileVersion &&
+        set.attemptsVersion === attemptsVersion
+      if (isCurrent) row.comparisonSet = { ...set, tail: new Uint8Array() }
+      return isCurrent
     },
   }
 }

@@ -1,7 +1,8 @@
-import type { NewSession, Session, SessionStore, SessionWords } from '../../../src/storage/session.js'
+import type { Carried, NewSession, Session, SessionStore, SessionWords } from '../../../src/storage/session.js'
 import { type Immediate, keyOf } from './tables.js'
 
 interface SessionRow extends Session {
+  readonly carried: Carried | null
   readonly implicit: boolean
   readonly mintedAt: number
   readonly expiresAt: number
@@ -47,16 +48,27 @@ export function memorySessions(now: () => number): MemorySessions {
     const row = liveRow(place, sha256)
     if (row !== null) write(place, sha256, { ...row, ...changes(row) })
   }
-  const shown = ({ implicit: _, mintedAt: __, expiresAt: ___, ...session }: SessionRow): Session => session
-  const minted = ({ userRef, memberRef, memberVersion = null, lifetimeMs, words }: NewSession, implicit: boolean) => {
+  const shown = ({ carried: ____, implicit: _, mintedAt: __, expiresAt: ___, ...session }: SessionRow): Session =>
+    session
+  const reservations = (place: string) => {
+    let n = 0
+    for (const { used } of users.get(place)?.values() ?? []) n += used.biometric + used.security_code
+    return n
+  }
+  const minted = (place: string, given: NewSession, implicit: boolean) => {
+    const { userRef, memberRef, memberVersion = null, lifetimeMs, words, carried: sealed = null } = given
+    const carried = sealed === null ? null : { sealed, nth: reservations(place) }
     const issued = words == null ? null : { issued: words, used: 0 }
     const session: Session = { userRef, memberRef, memberVersion, used: UNUSED, reportedAction: null, words: issued }
-    return { ...session, implicit, mintedAt: now(), expiresAt: now() + lifetimeMs }
+    return { ...session, carried, implicit, mintedAt: now(), expiresAt: now() + lifetimeMs }
   }
 
   return {
-    mint: (organizationId, session) =>
-      write(keyOf(organizationId, session.userRef), session.sha256, minted(session, false)),
+    carries: true,
+    mint(organizationId, session) {
+      const place = keyOf(organizationId, session.userRef)
+      write(place, session.sha256, minted(place, session, false))
+    },
     mintImplicit(organizationId, session) {
       const { sha256, userRef, memberRef, lifetimeMs } = session
       const place = keyOf(organizationId, userRef)
@@ -65,7 +77,7 @@ export function memorySessions(now: () => number): MemorySessions {
         if (row.expiresAt > now()) return { ...shown(row), sha256: there, remainingMs: row.expiresAt - now() }
         write(place, there, null)
       }
-      const row = minted({ ...session, memberVersion: null, words: null }, true)
+      const row = minted(place, { ...session, memberVersion: null, words: null }, true)
       write(place, sha256, row)
       return { ...shown(row), sha256, remainingMs: lifetimeMs }
     },
@@ -80,17 +92,17 @@ export function memorySessions(now: () => number): MemorySessions {
       write(place, sha256, { ...row, memberRef })
       return true
     },
-    reserve(organizationId, userRef, sha256, { kind, budget }) {
+    reserve(organizationId, userRef, sha256, { kind, budget, withCarried = false }) {
       const place = keyOf(organizationId, userRef)
       const row = liveRow(place, sha256)
       if (row === null) return null
+      if (withCarried && row.carried === null) return { outcome: 'empty', session: shown(row) }
       if (row.used[kind] >= budget) return { outcome: 'exhausted', session: shown(row) }
       const words = row.words && { ...row.words, used: row.words.used + (kind === 'biometric' ? 1 : 0) }
       const after = { ...row, used: { ...row.used, [kind]: row.used[kind] + 1 }, words }
       write(place, sha256, after)
-      let nth = 0
-      for (const { used } of users.get(place)?.values() ?? []) nth += used.biometric + used.security_code
-      return { outcome: 'reserved', session: shown(after), nth }
+      const carried = withCarried && row.carried !== null ? { carried: row.carried } : {}
+      return { outcome: 'reserved', session: shown(after), nth: reservations(place), ...carried }
     },
     release: (organizationId, userRef, sha256, { kind, words }) =>
       change(keyOf(organizationId, userRef), sha256, ({ used, words: now }) => ({

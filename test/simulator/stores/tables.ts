@@ -4,16 +4,17 @@ import { linkOwner } from '../../../src/domain/profile-link.js'
 import type { ReplayMark } from '../../../src/domain/replay.js'
 import type { NewMember } from '../../../src/storage/account.js'
 import type { AttemptRecord, Authentication } from '../../../src/storage/authentication.js'
+import type { StoredComparisonSet } from '../../../src/storage/comparison-set.js'
 import type { StoredReference } from '../../../src/storage/profile.js'
 import type { NewLink } from '../../../src/storage/profile-link.js'
 import type { RefusedPattern } from '../../../src/storage/refused-patterns.js'
 import { member as newMember } from '../../domain/members.js'
 
-/** A store with synchronous methods, each one isolated transaction. */
+/** A store with synchronous methods, each one isolated transaction. A property that is no method is the same. */
 export type Immediate<Store> = {
   readonly [Method in keyof Store]: Store[Method] extends (...args: infer Args) => Promise<infer Result>
     ? (...args: Args) => Result
-    : never
+    : Store[Method]
 }
 
 export interface AccountRow {
@@ -38,6 +39,7 @@ export interface MemberRow {
   references: readonly ReferenceRow[]
   /** Oldest first. */
   refused: readonly RefusedPattern[]
+  comparisonSet: StoredComparisonSet | null
 }
 
 export interface ReferenceRow extends StoredReference {
@@ -188,6 +190,7 @@ export function putMember(tables: Tables, of: AccountRow, { id, memberRef, displ
     patternsClosedUntil: null,
     references: [],
     refused: [],
+    comparisonSet: null,
   }
   of.members.push(row)
   tables.members.set(keyOf(organizationId, id), row)
@@ -267,6 +270,7 @@ export function dropTyping(tables: Tables, row: MemberRow): number {
   const { organizationId, references, member } = row
   row.references = []
   row.refused = []
+  row.comparisonSet = null
   for (const [key, mark] of tables.marks) {
     if (mark.memberId !== member.id) continue
     tables.marks.delete(key)
@@ -344,4 +348,11 @@ export function enterMark(
     else holders.add(key)
   }
   return true
+}
+
+/** Adds an entry to the member's comparison set, unless the set is out of date. */
+export function addToSet(row: MemberRow, entry: Uint8Array): void {
+  const { comparisonSet: set, member } = row
+  if (set?.attemptsVersion !== member.attemptsVersion || set.generation !== member.generation) return
+  row.comparisonSet = { ...set, attemptsVersion: set.attemptsVersion + 1, tail: Buffer.concat([set.tail, entry]) }
 }

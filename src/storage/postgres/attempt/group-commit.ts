@@ -35,7 +35,7 @@ export function groupCommit(
     worthWaitingFor: WORTH_A_COMMIT,
     worthAnother: WORTH_A_COMMIT,
   })
-  return (organizationId, attempt) => record({ organizationId, attempt })
+  return (organizationId, attempt, change = null) => record({ organizationId, attempt, change })
 }
 
 /**

@@ -2,6 +2,7 @@ import { attemptEvents } from '../../../domain/attempt-events.js'
 import { facetsOf } from '../../../domain/attempt-facts.js'
 import { REPLAY_BANDS } from '../../../domain/replay.js'
 import type { AttemptRecord, Authentication } from '../../authentication.js'
+import type { SetChange } from '../../comparison-set.js'
 import { type Transaction, textElement } from '../connection/client.js'
 import { fromFactsText, toFactsText } from './facts-codec.js'
 
@@ -59,7 +60,10 @@ const COLUMNS: { readonly [Field in keyof Authentication]: Column<Authentication
   },
 }
 
-/** Further parameters of `keystride.record_attempts`: organization, replay mark, and the versions on which the attempt was judged. */
+/**
+ * Further parameters of `keystride.record_attempts`: organization, replay mark, the versions on which the attempt was judged, and the
+ * change of the comparison set.
+ */
 const CHECKS: Readonly<Record<string, (owned: Owned) => Element>> = {
   organization_ids: ({ organizationId }) => organizationId,
   attempts_versions: ({ attempt }) => attempt.attemptsVersion,
@@ -68,10 +72,14 @@ const CHECKS: Readonly<Record<string, (owned: Owned) => Element>> = {
   exacts: ({ attempt }) => (attempt.replayMark === null ? null : bytea(attempt.replayMark.exact)),
   bands: ({ attempt }) => attempt.replayMark?.bands.join() ?? NO_BANDS,
   cleareds: ({ attempt }) => clearedOf(attempt.replayMark?.cleared ?? []),
+  sets_adaptive: ({ change }) => (change?.kind === 'replace' ? change.hasAdaptive : null),
+  sets_oldest_ms: ({ change }) => (change?.kind === 'replace' ? Math.floor(change.oldestAt) : null),
 }
 
-/** Parameters for the effects of an attempt on other tables: tags, counts by facet, events, and the member's counters and habits. */
-const EFFECTS: Readonly<Record<string, (attempt: AttemptRecord) => string | null>> = {
+/** Parameters for the effects of an attempt on other tables: the comparison set, tags, counts by facet, events, and the member's counters and habits. */
+const EFFECTS: Readonly<Record<string, (attempt: AttemptRecord, change: SetChange | null) => string | null>> = {
+  set_entries: (_, change) => (change?.kind === 'append' ? base64(change.entry) : null),
+  set_bases: (_, change) => (change?.kind === 'replace' ? base64(change.base) : null),
   tags: ({ facts }) => (facts === null || facts.tags.length === 0 ? null : JSON.stringify(facts.tags)),
   facets: (attempt) => (attempt.facts === null ? null : JSON.stringify(facetsOf(attempt.facts, attempt))),
   events: (attempt) => json(attemptEvents(attempt, attempt.counters)),
@@ -83,6 +91,8 @@ const EFFECTS: Readonly<Record<string, (attempt: AttemptRecord) => string | null
 export interface Owned {
   readonly organizationId: string
   readonly attempt: AttemptRecord
+  /** The change of the member's comparison set. */
+  readonly change: SetChange | null
 }
 
 /** An element of an array as PostgreSQL reads it. Only ids, numbers, booleans and words of closed sets need no quotes. */
@@ -118,11 +128,11 @@ const ARRAYS: readonly (readonly [parameter: string, element: (owned: Owned) => 
   ),
   ...Object.entries(CHECKS),
 ]
-const TEXTS: readonly (readonly [parameter: string, part: (attempt: AttemptRecord) => string | null])[] = [
+const TEXTS: readonly (readonly [parameter: string, part: (owned: Owned) => string | null])[] = [
   ...columns.flatMap(([field, column]) =>
-    'text' in column ? [[column.text, (a: AttemptRecord) => column.write(a[field])] as const] : [],
+    'text' in column ? [[column.text, (o: Owned) => column.write(o.attempt[field])] as const] : [],
   ),
-  ...Object.entries(EFFECTS),
+  ...Object.entries(EFFECTS).map(([name, part]) => [name, (o: Owned) => part(o.attempt, o.change)] as const),
 ]
 
 /** Separates the parts of a text. JSON contains this character only in escaped form. */
@@ -140,7 +150,7 @@ export const RECORD_ATTEMPTS = `select keystride.record_attempts(${named
 export function parametersOf(batch: readonly Owned[]): string[] {
   return [
     ...ARRAYS.map(([, element]) => `{${batch.map((owned) => element(owned) ?? 'null').join()}}`),
-    ...TEXTS.map(([, part]) => batch.map(({ attempt }) => part(attempt) ?? '').join(SEPARATOR)),
+    ...TEXTS.map(([, part]) => batch.map((owned) => part(owned) ?? '').join(SEPARATOR)),
   ]
 }
 

@@ -24,6 +24,9 @@ const EPHEMERAL = { durable: false }
 export function postgresSessions(database: Database): SessionStore {
   const ephemeral: Database['keyed'] = (organizationId, work) => database.keyed(organizationId, work, EPHEMERAL)
   return {
+    // The database has the person and the comparison set in any case.
+    carries: false,
+
     mint: (organizationId, { sha256, userRef, memberRef, memberVersion = null, lifetimeMs, words = null }) =>
       ephemeral(organizationId, async (sql) => {
         await sql`

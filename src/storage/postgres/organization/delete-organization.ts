@@ -9,6 +9,7 @@ import { STATEMENT_TIMEOUT_MS } from '../connection/transaction.js'
 const TABLES = [
   'replay_mark',
   'refused_pattern',
+  'comparison_set',
   'reference_pattern',
   'profile_link',
   'session',

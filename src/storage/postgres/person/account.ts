@@ -6,6 +6,7 @@ import type { AccountPlan, AccountStore, AccountWithMember, NewMember, Roster } 
 import { type Database, type Transaction, textArray } from '../connection/client.js'
 import { shareStatement } from '../connection/shared-statement.js'
 import { type AccountRow, accountColumns, type PersonRow, toAccount, toPerson } from './account-row.js'
+import { type PrefixedSetRow, prefixedSetColumns, setOfPrefixed } from './comparison-set.js'
 import { createTogether, sharedAccountsQuota } from './create-accounts.js'
 import { eraseMember, eraseUser, noteErasure } from './erasure.js'
 import { type MemberRow, memberColumns, toMember } from './member.js'
@@ -19,7 +20,8 @@ export function postgresAccounts(database: Database): AccountStore {
   return {
     create: createTogether(database),
 
-    find: (organizationId, userRef, memberRef) => findPerson({ organizationId, userRef, memberRef }),
+    find: (organizationId, userRef, memberRef, { withComparisonSet = false } = {}) =>
+      findPerson({ organizationId, userRef, memberRef, withComparisonSet }),
 
     roster: (organizationId, userRef) =>
       database.keyed(organizationId, async (sql) => {
@@ -72,6 +74,7 @@ interface Designated {
   readonly organizationId: string
   readonly userRef: string
   readonly memberRef: string | null
+  readonly withComparisonSet: boolean
 }
 
 /** Largest number of people in one statement. */
@@ -90,14 +93,20 @@ const findTogether = (database: Database) =>
 
 const findPeople = (database: Database, people: readonly Designated[]): Promise<(AccountWithMember | null)[]> =>
   database.call(async (sql) => {
-    const rows = await sql<(PersonRow & { nth: number })[]>`
-      select p.nth, ${accountColumns(sql)}, ${memberColumns(sql)}
+    const rows = await sql<(PersonRow & PrefixedSetRow & { nth: number })[]>`
+      select p.nth, ${accountColumns(sql)}, ${memberColumns(sql)}, ${prefixedSetColumns(sql)}
       from keystride.find_people(${`{${people.map(({ organizationId }) => organizationId).join()}}`}::uuid[],
         ${textArray(people.map(({ userRef }) => userRef))}::text[],
-        ${textArray(people.map(({ memberRef }) => memberRef))}::text[]) p,
-        lateral (select (p.found_account).*) a, lateral (select (p.found_member).*) m`
+        ${textArray(people.map(({ memberRef }) => memberRef))}::text[],
+        ${`{${people.map(({ withComparisonSet }) => withComparisonSet).join()}}`}::boolean[]) p,
+        lateral (select (p.found_account).*) a, lateral (select (p.found_member).*) m, lateral (select (p.found_set).*) s`
     const found = new Map(rows.map((row) => [row.nth, row]))
-    const answers = people.map((_, i) => toPerson(found.get(i + 1)))
+    const answers = people.map(({ withComparisonSet }, i) => {
+      const row = found.get(i + 1)
+      const person = toPerson(row)
+      if (person === null || row === undefined || !withComparisonSet) return person
+      return { ...person, comparisonSet: setOfPrefixed(row) }
+    })
     // Otherwise the rows stay in memory after the look-up, for the reason given at `ask`.
     rows.length = 0
     return answers

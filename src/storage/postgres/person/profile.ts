@@ -117,6 +117,7 @@ async function reset({ sql, owner, member }: LockedMember, at: number, pendingId
     sql`generation = generation + 1, n_visible = 0, n_sensitive = 0, completed_at = null, ${noSuccessor(sql)},
       ${removal(sql)}, ${resetAt(sql, at)}, ${queuedAs(sql, pendingAfter(member.pending, { kind: 'emptied' }, at))}`,
   )
+  await deleteComparisonSet(sql, owner)
   await endLinks(sql, owner)
   await forgetStrangers(sql, organizationId, memberId)
   return { member: after, nPatternsDeleted: gone.filter(({ kind }) => kind === 'enrolled').length }
@@ -134,6 +135,7 @@ async function add(
   if (early !== null) return early
   if (!(await claimMark(sql, reference, rules))) return { outcome: 'replay' }
   if (!(await insert(sql, owner, reference, 'enrolled'))) return { outcome: 'closed', member }
+  if (n >= rules.target) await deleteComparisonSet(sql, owner)
   const { visible, sensitive } = counted(reference.mode)
   const completes = n + 1 === rules.target
   const after = await updateMember(
@@ -166,6 +168,7 @@ async function replaceOldest(
     returning r.mode`
   if (oldest === undefined) throw new Error('the member counts references that are not there')
   await deleteAdaptive(sql, owner, 0)
+  await deleteComparisonSet(sql, owner)
   const [before, now] = [counted(oldest.mode), counted(reference.mode)]
   const pending = pendingAfter(member.pending, { kind: 'replaced', target: rules.target }, reference.createdAt)
   const after = await updateMember(
@@ -204,6 +207,7 @@ async function addToSuccessor(
   }
   await sql`
     delete from keystride.reference_pattern where ${owned(sql, owner)} and generation <= ${member.generation}`
+  await deleteComparisonSet(sql, owner)
   const emptied = pendingAfter(member.pending, { kind: 'emptied' }, reference.createdAt)
   const after = await updateMember(
     sql,
@@ -229,6 +233,10 @@ async function adapt(
   if (!due || member.profileVersion !== rules.profileVersion || member.generation !== reference.generation) return false
   if (!(await insert(sql, owner, reference, 'adaptive'))) return false
   await deleteAdaptive(sql, owner, rules.max)
+  // The enrolled references are the same, so the comparison set stays up to date.
+  await sql`
+    update keystride.comparison_set set profile_version = profile_version + 1, has_adaptive = true
+    where ${owned(sql, owner)} and profile_version = ${member.profileVersion} and generation = ${member.generation}`
   await updateMember(
     sql,
     owner,
@@ -253,6 +261,7 @@ async function removeOne({ sql, owner, member }: LockedMember, patternId: string
         : sql`successor_visible = successor_visible - ${visible}, successor_sensitive = successor_sensitive - ${sensitive}`,
     )
   }
+  await deleteComparisonSet(sql, owner)
   if (gone.kind === 'adaptive') return updateMember(sql, owner, removal(sql))
   await deleteAdaptive(sql, owner, 0)
   if (member.nPatternsRef === 1) await endLinks(sql, owner)
@@ -263,6 +272,10 @@ async function removeOne({ sql, owner, member }: LockedMember, patternId: string
       ever_reset = ever_reset or n_visible + n_sensitive = 1, ${removal(sql)}`,
   )
 }
+
+/** Called with a change of the enrolled references: the comparison set holds their samples. */
+const deleteComparisonSet = (sql: Transaction, owner: Owner) => sql`
+  delete from keystride.comparison_set where ${owned(sql, owner)}`
 
 /** Updates the member's row, which the transaction has locked, and returns the new state. */
 async function updateMember(

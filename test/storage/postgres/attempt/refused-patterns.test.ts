@@ -30,6 +30,7 @@ const refused = (changes: Partial<RefusedPattern> = {}): RefusedPattern => {
     sealed: randomBytes(20),
     replayMark: mark(),
     createdAt,
+    entry: randomBytes(9),
     ...changes,
   }
 }

@@ -16,6 +16,7 @@ import { postgresUsage } from '../../../../src/storage/postgres/insight/usage.js
 import { postgresApiKeys } from '../../../../src/storage/postgres/organization/api-key.js'
 import { postgresTypingWords } from '../../../../src/storage/postgres/organization/typing-words.js'
 import { postgresAccounts } from '../../../../src/storage/postgres/person/account.js'
+import { postgresComparisonSets } from '../../../../src/storage/postgres/person/comparison-set.js'
 import { postgresProfiles } from '../../../../src/storage/postgres/person/profile.js'
 import { postgresProfileLinks } from '../../../../src/storage/postgres/person/profile-link.js'
 import { postgresUserLog } from '../../../../src/storage/postgres/person/user-log.js'
@@ -49,7 +50,10 @@ beforeAll(async () => {
   await postgresProfiles(database).add(orgA, reference(ada.memberId), rules)
   await postgresAuthentications(database).record(orgA, attempt(ada))
   const pattern = { id: uuid(), memberId: ada.memberId, generation: 0, sealed: randomBytes(20), createdAt: NOW }
-  await postgresRefusedPatterns(database).remember(orgA, { ...pattern, replayMark: mark() })
+  await postgresRefusedPatterns(database).remember(orgA, { ...pattern, replayMark: mark(), entry: randomBytes(9) })
+  const versions = { generation: 0, profileVersion: 1, attemptsVersion: 2 }
+  const set = { memberId: ada.memberId, ...versions, hasAdaptive: false, oldestAt: NOW, base: randomBytes(20) }
+  await postgresComparisonSets(database).put(orgA, set)
   // A deleted person with a failure: an event in the ledger, and counters that stay after the account is deleted.
   const eve = await person(database, orgA, 'eve')
   await postgresAuthentications(database).record(
@@ -226,8 +230,8 @@ describe('row level security', () => {
     const calls = [
       `select * from keystride.resolve_api_key('\\x00')`,
       `select * from keystride.find_profile_link('\\x00')`,
-      `select * from keystride.find_people('{00000000-0000-0000-0000-000000000000}', '{ada}', '{null}')`,
-      `select keystride.record_attempts(${Array(34).fill('null').join()})`,
+      `select * from keystride.find_people('{00000000-0000-0000-0000-000000000000}', '{ada}', '{null}', '{false}')`,
+      `select keystride.record_attempts(${Array(38).fill('null').join()})`,
       `select keystride.sweep_sessions(1)`,
       `select keystride.ensure_partitions(1)`,
       `select keystride.count_attempts()`,

@@ -23,6 +23,10 @@ begin
   delete from keystride.refused_pattern where ctid = any (array(
     select ctid from keystride.refused_pattern where seen_at < kept limit most));
   get diagnostics n = row_count; more := more or n = most;
+  -- Attempts stay until their month has ended, and so do their patterns in a comparison set, which the next sign-in builds again.
+  delete from keystride.comparison_set where ctid = any (array(
+    select ctid from keystride.comparison_set where oldest_at < kept - interval '31 days' limit most));
+  get diagnostics n = row_count; more := more or n = most;
   delete from keystride.admin_action where ctid = any (array(
     select ctid from keystride.admin_action where at < kept limit most));
   get diagnostics n = row_count; more := more or n = most;

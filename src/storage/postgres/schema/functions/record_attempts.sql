@@ -3,7 +3,8 @@ set local role keystride_system;
 -- Records a batch of attempts, which may be of several organizations. Element i of each array is attempt i. `bands` has the same
 -- number of elements for each attempt, and the values of an attempt without a mark do not matter. `cleareds` lists in hex the
 -- known marks whose patterns were compared with the attempt's. Each text has one part for each attempt, separated by U+001F and
--- empty for null: `sealed` in base64, `facts` and `habits` as stored, the others in JSON. Returns the outcomes by i, from 1, and
+-- empty for null: `sealed`, `set_entries` and `set_bases` in base64, `facts` and `habits` as stored, the others in JSON. An entry is
+-- added to the member's comparison set, a base replaces the set. Returns the outcomes by i, from 1, and
 -- none for an attempt whose member does not exist. The batch is one statement, because each statement has a fixed cost, which a
 -- batch of five would pay six times. No two attempts of a batch resemble each other, which the caller makes sure of
 -- (src/storage/postgres/attempt/group-commit.ts).
@@ -13,7 +14,7 @@ create or replace function keystride.record_attempts(
   user_refs text[], member_refs text[], account_types text[], session_ids text[], methods text[], authenticated boolean[],
   recommended_actions text[], reasons text[], confidences float8[], confidences_biometrics float8[],
   confidences_context float8[], policy_ids uuid[], n_patterns_ref int[], n_patterns_ref_used int[], pattern_ids uuid[],
-  cleareds text[], sealed text, facts text, tags text, facets text, events text, counters text, habits text,
+  cleareds text[], sets_adaptive boolean[], sets_oldest_ms bigint[], sealed text, facts text, set_entries text, set_bases text, tags text, facets text, events text, counters text, habits text,
   memory_days int
 ) returns jsonb
 language plpgsql security definer set search_path = pg_catalog, pg_temp
@@ -27,6 +28,8 @@ declare
   bands_each constant int := cardinality(bands) / greatest(cardinality(ids), 1);
   sealed_of constant text[] := string_to_array(sealed, chr(31), '');
   facts_of constant text[] := string_to_array(facts, chr(31), '');
+  entry_of constant text[] := string_to_array(set_entries, chr(31), '');
+  base_of constant text[] := string_to_array(set_bases, chr(31), '');
   tags_of constant text[] := string_to_array(tags, chr(31), '');
   facets_of constant text[] := string_to_array(facets, chr(31), '');
   events_of constant text[] := string_to_array(events, chr(31), '');
@@ -43,7 +46,7 @@ begin
   -- a row lock the row is the committed one. The join includes the account: without statistics the planner may choose either
   -- index, and with one of them it reads all members of the organization unless the account is given.
   locked_member as materialized (
-    select a.*, m.attempts_version, m.generation, m.row_version from attempt a
+    select a.*, m.attempts_version, m.generation, m.row_version, m.profile_version from attempt a
     join keystride.member m on m.organization_id = a.organization_id and m.account_id = a.account_id and m.id = a.member_id
     order by m.organization_id, m.id for no key update of m),
   -- An attempt is a replay if its mark resembles a known one whose pattern was not compared, as in claim_mark. `offset 0` is an
@@ -73,7 +76,7 @@ begin
       returning m.organization_id, m.exact),
   -- An attempt is a replay too if another process has claimed the same mark concurrently.
   decided as materialized (
-    select c.i, c.organization_id, c.account_id, c.member_id, c.at, case when c.outcome = 'recorded' and c.exact is not null
+    select c.i, c.organization_id, c.account_id, c.member_id, c.profile_version, c.at, case when c.outcome = 'recorded' and c.exact is not null
         and not exists (select from claimed_mark m where m.organization_id = c.organization_id and m.exact = c.exact)
       then 'replay' else c.outcome end as outcome
     from checked c),
@@ -87,6 +90,24 @@ begin
         code_used = m.code_used or (authenticated[d.i] and methods[d.i] = 'security_code' and m.code_temporary)
       from decided d where d.outcome = 'recorded'
         and m.organization_id = d.organization_id and m.account_id = d.account_id and m.id = d.member_id),
+  -- The set stays up to date, or as it is if it was out of date before. A security code is no pattern, and adds none.
+  added_to_set as (
+    update keystride.comparison_set s set attempts_version = s.attempts_version + 1,
+        tail = s.tail || coalesce(decode(entry_of[d.i], 'base64'), '')
+      from decided d where d.outcome = 'recorded' and base_of[d.i] is null
+        and (entry_of[d.i] is not null or pattern_ids[d.i] is null)
+        and s.organization_id = d.organization_id and s.member_id = d.member_id
+        and s.attempts_version = attempts_versions[d.i] and s.generation = generations[d.i]),
+  replaced_set as (
+    insert into keystride.comparison_set as s (organization_id, member_id, generation, profile_version, attempts_version,
+        has_adaptive, oldest_at, base)
+      select d.organization_id, d.member_id, generations[d.i], d.profile_version, attempts_versions[d.i] + 1,
+        sets_adaptive[d.i], to_timestamp(sets_oldest_ms[d.i] / 1000::float8), decode(base_of[d.i], 'base64')
+      from decided d where d.outcome = 'recorded' and base_of[d.i] is not null
+      order by d.organization_id, d.member_id
+      on conflict (organization_id, member_id) do update set generation = excluded.generation,
+        profile_version = excluded.profile_version, attempts_version = excluded.attempts_version,
+        has_adaptive = excluded.has_adaptive, oldest_at = excluded.oldest_at, base = excluded.base, tail = ''),
   written_attempt as (
     insert into keystride.authentication (organization_id, id, created_at, account_id, member_id, user_ref, member_ref,
         account_type, session_id, method, authenticated, recommended_action, reason, confidence, confidence_biometrics,

@@ -5,7 +5,7 @@ set local role keystride_system;
 -- in record_attempts. The number is checked before the lock too, because calls beyond it must not make sign-ins wait.
 create or replace function keystride.remember_refused(
   owner_id uuid, mark bytea, mark_bands bigint[], at timestamptz, pattern uuid, pattern_generation int, sample bytea,
-  most int, memory_days int
+  set_entry bytea, most int, memory_days int
 ) returns boolean
 language plpgsql set search_path = pg_catalog, pg_temp
 as $$
@@ -28,6 +28,10 @@ begin
   if not found then return false; end if;
   insert into keystride.refused_pattern (organization_id, member_id, id, generation, sealed, seen_at)
     values (own, owner_id, pattern, pattern_generation, sample, at);
+  update keystride.comparison_set s set tail = s.tail || set_entry, attempts_version = s.attempts_version + 1
+    from keystride.member m
+    where s.organization_id = own and s.member_id = owner_id and m.organization_id = own and m.id = owner_id
+      and s.attempts_version = m.attempts_version and s.generation = m.generation;
   update keystride.member set attempts_version = attempts_version + 1 where organization_id = own and id = owner_id;
   return true;
 end

@@ -1,14 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { AttemptContext } from '../../../src/flows/attempt/attempt-context.js'
-import {
-  createPatternMemory,
-  idsOfKnown,
-  type KnownPatterns,
-  knownPatterns,
-  type PatternMemory,
-  remember,
-  sketchesOfKnown,
-} from '../../../src/flows/attempt/pattern-memory.js'
+import { type ComparedPerson, comparedWith } from '../../../src/flows/attempt/compared-with.js'
+import { idsOfKnown, type KnownPatterns, sketchesOfKnown } from '../../../src/flows/attempt/known-patterns.js'
+import { createPatternMemory, type PatternMemory, remember } from '../../../src/flows/attempt/pattern-memory.js'
 import { idsIn } from '../../../src/flows/attempt/sketch-row.js'
 import { encodeSample } from '../../../src/scoring/sample.js'
 import { sketchBytesAt, sketchOf } from '../../../src/scoring/sketch.js'
@@ -40,6 +33,8 @@ function knowing(
   const asked: TestedBy[] = []
   const needs = {
     memory,
+    people: { profileOf: () => null },
+    comparisonSets: { find: async () => null },
     profiles: {
       references: async () =>
         Array.from({ length: REFERENCES }, (_, i) => ({
@@ -64,14 +59,14 @@ function knowing(
     vault: { open: async (_organizationId: string, _binding: unknown, sealed: Uint8Array) => sealed },
     now,
   }
-  const at = (attemptsVersion: number) => {
-    const context = {
+  const at = async (attemptsVersion: number) => {
+    const person = {
       who: { organizationId: 'o', userRef: 'ada', memberRef: null },
       account: { id: 'a' },
       member: member(REFERENCES, { attemptsVersion }),
     }
-    // Sound: these are all the fields of needs and context that the memory reads.
-    return knownPatterns(needs as never, context as unknown as AttemptContext, null)
+    // Sound: these are all the fields of needs and person that are read.
+    return (await comparedWith(needs as never, person as unknown as ComparedPerson)).known
   }
   return { asked, memory, at }
 }
@@ -148,7 +143,8 @@ describe('the known patterns of a member', () => {
   it('gain the pattern of a recorded attempt, unless another attempt was recorded in between', async () => {
     const { at, memory } = knowing(newestFirst(1))
     const known = await at(1)
-    const pattern = { id: idOf('t', 9), at: NOW + 9, authenticated: true, sketch: sketchOf(sampleOf(9)) }
+    const sketch = sketchOf(sampleOf(9))
+    const pattern = { id: idOf('t', 9), at: NOW + 9, authenticated: true, sketch, nInTail: null }
     remember(memory, member(REFERENCES, { attemptsVersion: 3 }), known, pattern)
     expect(memory.find(member(REFERENCES))).toEqual(known)
     remember(memory, member(REFERENCES, { attemptsVersion: 2 }), known, pattern)

@@ -1,0 +1,49 @@
+import type { AccountStore } from '../../storage/account.js'
+import type { ComparisonSetStore, MemberKey } from '../../storage/comparison-set.js'
+import { type ComparedWithNeeds, enrolledSet } from './compared-with.js'
+import { oldestOf, sealedBase } from './comparison-set.js'
+
+interface Needs extends Omit<ComparedWithNeeds, 'people' | 'memory' | 'comparisonSets'> {
+  readonly accounts: Pick<AccountStore, 'find'>
+  readonly comparisonSets: Pick<ComparisonSetStore, 'withoutSet' | 'put'>
+}
+
+/**
+ * Builds the missing comparison sets of all organizations from references, attempts and refused patterns: after an upgrade, a
+ * restore, or a deletion of old patterns. Without this job the next sign-in of each person does it. Stops after the signal.
+ */
+export const createSetBuilder =
+  (needs: Needs) =>
+  async (signal: AbortSignal): Promise<void> => {
+    let after: MemberKey | null = null
+    do {
+      const { members, last } = await needs.comparisonSets.withoutSet(after)
+      for (const member of members) {
+        if (signal.aborted) return
+        await build(needs, member)
+      }
+      after = last
+    } while (after !== null && !signal.aborted)
+  }
+
+/** A member that changes meanwhile keeps no set: the next sign-in builds it. */
+async function build(
+  needs: Needs,
+  { organizationId, userRef, memberRef }: MemberKey & { readonly userRef: string; readonly memberRef: string },
+): Promise<void> {
+  const who = { organizationId, userRef, memberRef }
+  const found = await needs.accounts.find(organizationId, userRef, memberRef)
+  if (found?.member == null) return
+  const { id: memberId, generation, profileVersion, attemptsVersion } = found.member
+  const { references, hasAdaptive, known } = await enrolledSet(needs, { ...found, member: found.member, who })
+  if (references.length === 0) return
+  const base = await sealedBase(needs, { ...found, member: found.member, who }, { references, fit: null, known })
+  const versions = { generation, profileVersion, attemptsVersion }
+  await needs.comparisonSets.put(organizationId, {
+    memberId,
+    ...versions,
+    hasAdaptive,
+    oldestAt: oldestOf(known),
+    base,
+  })
+}

@@ -1,0 +1,26 @@
+import { sampleBytesAt } from './sample.js'
+import type { ProfileTemplate } from './scoring.js'
+
+/** Header of a template: u32 number of references, u32 bytes up to the samples (`assembly/profile-template.ts`). */
+const HEADER_BYTES = 8
+/** Bytes of a fit: the references' baseline, 28 x 3 x 4 float32, and the sums of their vectors, 2 x 148 float32. */
+export const FIT_BYTES = 4 * (28 * 3 * 4 + 2 * 148)
+
+/** The part of a template that takes the kernel longest to compute. Only the same kernel and model can use it. A view. */
+export const fitOf = ({ bytes }: ProfileTemplate): Uint8Array => bytes.subarray(HEADER_BYTES, HEADER_BYTES + FIT_BYTES)
+
+/** The samples of the references in a template, in their order. Views. */
+export function samplesIn({ bytes, n }: ProfileTemplate): Uint8Array[] {
+  let at = HEADER_BYTES + new DataView(bytes.buffer, bytes.byteOffset).getUint32(4, true)
+  return Array.from({ length: n }, () => {
+    const from = at
+    at += sampleBytesAt(bytes, from)
+    return bytes.subarray(from, at)
+  })
+}
+
+/** A template of a fit and the samples that it was computed from. The kernel computes the rest of it again. */
+export function fittedTemplate(fit: Uint8Array, samples: readonly Uint8Array[]): ProfileTemplate {
+  const header = Uint32Array.of(samples.length, FIT_BYTES)
+  return { bytes: Buffer.concat([new Uint8Array(header.buffer), fit, ...samples]), n: samples.length }
+}
