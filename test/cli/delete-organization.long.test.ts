@@ -207,7 +207,15 @@ describe('keystride organization delete', () => {
     const { organizationId } = await populated('halfway')
     // The state after a kill between two batches.
     await database.asSystem(async (sql) => {
-      for (const table of ['api_key', 'replay_mark', 'reference_pattern', 'profile_link', 'session', 'member'])
+      for (const table of [
+        'api_key',
+        'replay_mark',
+        'comparison_set',
+        'reference_pattern',
+        'profile_link',
+        'session',
+        'member',
+      ])
         await sql`delete from keystride.${sql(table)} where organization_id = ${organizationId}`
       await sql`
         insert into keystride.account (organization_id, id, user_ref, type, created_at)
