@@ -20,6 +20,7 @@ export function sessionContract(store: () => SessionStore, organizationId: () =>
       memberVersion?: number
       sha256?: string
       words?: string
+      carried?: Uint8Array
     } = {},
   ) => store().mint(org, { sha256, userRef, memberRef: userRef, lifetimeMs, ...changes })
 
@@ -85,6 +86,28 @@ export function sessionContract(store: () => SessionStore, organizationId: () =>
       await mint()
       const all = await Promise.all(Array.from({ length: 100 }, () => reserve()))
       expect(all.filter((one) => one?.outcome === 'reserved')).toHaveLength(3)
+    })
+  })
+
+  describe('what a session carries', () => {
+    const carried = Uint8Array.from({ length: 3000 }, (_, i) => i % 256)
+    const take = (of = sha256) => store().reserve(org, userRef, of, { kind: 'biometric', budget: 2, withCarried: true })
+
+    it('comes back byte by byte with a reservation that asks for it, and with its place among the reservations', async () => {
+      if (!store().carries) return
+      await mint()
+      await reserve()
+      const earlier = sha256
+      sha256 = sha256Hex()
+      await mint({ carried })
+      const first = await take()
+      expect(first).toMatchObject({ outcome: 'reserved', nth: 2, carried: { nth: 1 } })
+      expect(first?.outcome === 'reserved' && Buffer.from(first.carried?.sealed ?? []).equals(carried)).toBe(true)
+      expect(await reserve()).toEqual({ outcome: 'reserved', session: expect.anything(), nth: 3 })
+      expect(await take()).toMatchObject({ outcome: 'exhausted', session: { used: { biometric: 2 } } })
+      expect(await take(earlier)).toMatchObject({ outcome: 'empty', session: { used: { biometric: 1 } } })
+      await store().end(org, userRef, sha256)
+      expect(await take()).toBeNull()
     })
   })
 
