@@ -1,4 +1,5 @@
 import type { AttemptKind, SessionUse } from '../domain/attempts.js'
+import type { AccountWithMember } from './account.js'
 
 /** The words that a session has issued: suggestions in the order of use (`src/domain/issued-words.ts`), and the number used up. */
 export interface SessionWords {
@@ -33,12 +34,14 @@ export interface NewSession {
   readonly carried?: Uint8Array | null
 }
 
-/** A person that a session has carried. */
-export interface Carried {
-  readonly sealed: Uint8Array
-  /** Number of the user's recent reservations (`nth`) when the session was minted. */
-  readonly nth: number
-}
+/** The person of a reserved attempt: as the session has carried them from its bootstrap, or as the store reads them with it. */
+export type ReservedPerson =
+  | {
+      readonly sealed: Uint8Array
+      /** Number of the user's recent reservations (`nth`) when the session was minted. */
+      readonly nth: number
+    }
+  | { readonly read: AccountWithMember }
 
 /** A session that is found by its member. Nobody has its bearer value. */
 interface ImplicitSession extends Session {
@@ -47,7 +50,7 @@ interface ImplicitSession extends Session {
   readonly remainingMs: number
 }
 
-type Reservation =
+export type Reservation =
   /**
    * `nth`: approximate number of this user's recent reservations in any session, this one included; 1 if the earlier ones
    * are not stored any more. A process that made number `nth - 1` knows the outcome of all earlier attempts.
@@ -57,9 +60,9 @@ type Reservation =
       readonly session: Session
       readonly nth: number
       /** Present if it was asked for. */
-      readonly carried?: Carried
+      readonly person?: ReservedPerson
     }
-  /** What the session carries was asked for, and it carries nothing. Nothing was counted. */
+  /** The person was asked for, and there is none. Nothing was counted. */
   | { readonly outcome: 'empty'; readonly session: Session }
   /** The budget of this kind is used up, and nothing was counted. */
   | { readonly outcome: 'exhausted'; readonly session: Session }
@@ -69,8 +72,8 @@ type Reservation =
  * The back end keeps the time, so a clock jump of this process neither ends nor extends a session.
  */
 export interface SessionStore {
-  /** Whether sessions keep what they carry. */
-  readonly carries: boolean
+  /** Whether sessions keep the sealed person that they are minted with. Otherwise `reserve` reads the person. */
+  readonly keepsCarried: boolean
   mint(organizationId: string, session: NewSession): Promise<void>
   /**
    * Returns the only live implicit session of a member, created from `session` if there is none. Atomic: concurrent calls get
@@ -92,8 +95,8 @@ export interface SessionStore {
     attempt: {
       readonly kind: AttemptKind
       readonly budget: number
-      /** Whether to return what the session carries; false by default. */
-      readonly withCarried?: boolean
+      /** Whether to return the person; false by default. */
+      readonly withPerson?: boolean
     },
   ): Promise<Reservation | null>
   /**

@@ -160,14 +160,18 @@ function verifyOf({ config, scoring, stores, newId, now }: Needs, people: readon
     }),
     comparisonSets: part<ComparisonSetStore>({ find: async () => null }),
     sessions: part<SessionStore>({
-      carries: false,
+      keepsCarried: false,
       async find(organizationId, userRef, sha256) {
         await Promise.all([apiKeys.resolve(NO_KEY), sessions.find(organizationId, userRef, sha256)])
         return sessionOf(userRef)
       },
       async reserve(organizationId, userRef, ...rest) {
+        // The statement of a bootstrap, and that of a reservation.
+        await accounts.find(organizationId, userRef, null, { withComparisonSet: true })
         await sessions.reserve(organizationId, userRef, ...rest)
-        return { outcome: 'reserved', session: sessionOf(userRef), nth: 1 }
+        const found = people.find(({ account }) => account.userRef === userRef)
+        const person = found === undefined ? {} : { person: { read: { ...found, comparisonSet: null } } }
+        return { outcome: 'reserved', session: sessionOf(userRef), nth: 1, ...person }
       },
       changeWords: async () => null,
     }),

@@ -91,18 +91,19 @@ export function sessionContract(store: () => SessionStore, organizationId: () =>
 
   describe('what a session carries', () => {
     const carried = Uint8Array.from({ length: 3000 }, (_, i) => i % 256)
-    const take = (of = sha256) => store().reserve(org, userRef, of, { kind: 'biometric', budget: 2, withCarried: true })
+    const take = (of = sha256) => store().reserve(org, userRef, of, { kind: 'biometric', budget: 2, withPerson: true })
 
     it('comes back byte by byte with a reservation that asks for it, and with its place among the reservations', async () => {
-      if (!store().carries) return
+      if (!store().keepsCarried) return
       await mint()
       await reserve()
       const earlier = sha256
       sha256 = sha256Hex()
       await mint({ carried })
       const first = await take()
-      expect(first).toMatchObject({ outcome: 'reserved', nth: 2, carried: { nth: 1 } })
-      expect(first?.outcome === 'reserved' && Buffer.from(first.carried?.sealed ?? []).equals(carried)).toBe(true)
+      expect(first).toMatchObject({ outcome: 'reserved', nth: 2, person: { nth: 1 } })
+      const person = first?.outcome === 'reserved' ? first.person : undefined
+      expect(person && 'sealed' in person && Buffer.from(person.sealed).equals(carried)).toBe(true)
       expect(await reserve()).toEqual({ outcome: 'reserved', session: expect.anything(), nth: 3 })
       expect(await take()).toMatchObject({ outcome: 'exhausted', session: { used: { biometric: 2 } } })
       expect(await take(earlier)).toMatchObject({ outcome: 'empty', session: { used: { biometric: 1 } } })

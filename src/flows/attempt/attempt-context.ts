@@ -18,6 +18,7 @@ import {
   type LiveSession,
   type Person,
   type Presented,
+  personOf,
   requireSession,
 } from '../session/person.js'
 import { patternsLimited } from './invalid-patterns.js'
@@ -27,7 +28,7 @@ import type { CachedPerson, PersonCache } from './person-cache.js'
 export interface ContextNeeds {
   readonly accounts: AccountStore
   /** The store without `release`, which only verify.ts calls. */
-  readonly sessions: Pick<SessionStore, 'carries' | 'find' | 'designate' | 'reserve'>
+  readonly sessions: Pick<SessionStore, 'find' | 'designate' | 'reserve'>
   readonly vault: Vault
   readonly people: PersonCache
   readonly settingsOf: (organizationId: string) => Promise<Settings>
@@ -79,7 +80,7 @@ export interface Unjudged {
 
 /**
  * Finds session, person and settings, and counts the attempt before it is judged. A person that this process has cached, or that
- * the session carries, costs one Redis round trip. Throws a Refusal if the session or the person is missing.
+ * the reservation brings, costs one round trip. Throws a Refusal if the session or the person is missing.
  */
 export async function openAttempt(needs: ContextNeeds, call: AttemptCall): Promise<Reserved | Unjudged> {
   const { who, token, input } = call
@@ -116,24 +117,25 @@ async function openCached(
   return isOlder || wasElsewhere ? readWhileReserved(needs, reserved) : reserved
 }
 
-/** Null if the session carries no person, or if it has no attempt left, so that the stores decide. */
+/** Null if the reservation has no person, or if the session has no attempt left, so that the stores decide. */
 async function openCarried(needs: ContextNeeds, call: AttemptCall, token: string): Promise<Reserved | Unjudged | null> {
-  if (!needs.sessions.carries) return null
   const { organizationId, userRef } = call.who
   const sha256 = sha256Hex(token)
   const settings = await needs.settingsOf(organizationId)
-  const attempt = { kind: 'biometric', budget: largestBudget(settings), withCarried: true } as const
+  const attempt = { kind: 'biometric', budget: largestBudget(settings), withPerson: true } as const
   const reservation = await needs.sessions.reserve(organizationId, userRef, sha256, attempt)
   if (reservation === null) throw sessionMissing()
-  if (reservation.outcome !== 'reserved' || reservation.carried === undefined) return null
-  const { nth, carried } = reservation
-  const person = await openedPerson(needs, call.who, sha256, carried.sealed)
+  if (reservation.outcome !== 'reserved' || reservation.person === undefined) return null
+  const { nth, person: given } = reservation
+  const person = 'sealed' in given ? await openedPerson(needs, call.who, sha256, given.sealed) : personOf(given.read)
   const context = contextOf(call, { ...reservation.session, sha256 }, person, settings)
   const reserved = { ...context, nth }
   if (!fitsMember(reserved.session, call.who)) return withdrawn(reserved, sessionOfAnother())
   // Another attempt since the bootstrap has changed the person. An answer about a closed attempt needs the person of now.
-  const isClosed = isOverBudget(reserved) || closedWhileReserved(needs, reserved) !== null
-  if (nth === carried.nth + 1 && !isClosed) return reserved
+  const isCurrent = 'read' in given || nth === given.nth + 1
+  const limited = patternsLimited(reserved.member)
+  const isOpen = limited === null && !isOverBudget(reserved) && closedWhileReserved(needs, reserved) === null
+  if (isCurrent && isOpen) return reserved
   const read = await readWhileReserved(needs, reserved)
   return 'why' in read || !isOverBudget(read) ? read : withdrawn(read, 'session-used-up')
 }

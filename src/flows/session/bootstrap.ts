@@ -68,7 +68,7 @@ export type BootstrapFlow = (who: Designation, token: string | null, hints: Lang
 export function createBootstrap(needs: Needs): BootstrapFlow {
   return async (who, token, hints) => {
     const found = await needs.accounts.find(who.organizationId, who.userRef, who.memberRef, {
-      withComparisonSet: needs.sessions.carries,
+      withComparisonSet: needs.sessions.keepsCarried,
     })
     const settings = settingsFor(await needs.settingsOf(who.organizationId), found?.account ?? { groups: [] })
     if (found !== null) refuseForeignMember(found.account, who.memberRef)
@@ -163,7 +163,7 @@ async function carriedOf(
   found: AccountWithMember | null,
 ): Promise<Uint8Array | null> {
   const member = found?.member ?? null
-  if (!needs.sessions.carries || found === null || member === null) return null
+  if (!needs.sessions.keepsCarried || found === null || member === null) return null
   const { biometricStatus } = profileView(member, needs.targets, needs.now())
   // The remaining time of a closed member changes.
   if (!canVerify(biometricStatus) || member.patternsClosedForMs > 0) return null

@@ -38,12 +38,18 @@ export function refuseForeignMember(account: Pick<Account, 'type' | 'userRef'>, 
   }
 }
 
+/** The person of an account; refuses an account without the member. */
+export function personOf({ account, member, comparisonSet }: AccountWithMember): Person {
+  if (member === null) throw memberNotFound()
+  return { account, member, ...(comparisonSet === undefined ? {} : { comparisonSet }) }
+}
+
 /** The account and its designated member. Refuses an absent one, and a shared account without a named member. */
 export async function findPerson(accounts: AccountStore, who: Designation, options?: FindOptions): Promise<Person> {
-  const { account, member, comparisonSet } = await findAccount(accounts, who, options)
-  if (member !== null) return { account, member, ...(comparisonSet === undefined ? {} : { comparisonSet }) }
-  if (who.memberRef === null) throw new Refusal('member-required', 'member_ref is required on a generic account')
-  throw memberNotFound()
+  const found = await findAccount(accounts, who, options)
+  if (found.member === null && who.memberRef === null)
+    throw new Refusal('member-required', 'member_ref is required on a generic account')
+  return personOf(found)
 }
 
 export interface LiveSession extends Session {

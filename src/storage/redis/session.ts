@@ -11,7 +11,7 @@ import { type Redis, script } from './client.js'
  */
 export function redisSessions(redis: Redis): SessionStore {
   return {
-    carries: true,
+    keepsCarried: true,
 
     async mint(organizationId, session) {
       const { sha256, userRef, memberRef, memberVersion = null, lifetimeMs, words = null, carried = null } = session
@@ -41,19 +41,19 @@ export function redisSessions(redis: Redis): SessionStore {
       return (await redis.run(DESIGNATE, [sessionKey(organizationId, userRef, sha256)], [memberRef])) === 1
     },
 
-    async reserve(organizationId, userRef, sha256, { kind, budget, withCarried = false }) {
+    async reserve(organizationId, userRef, sha256, { kind, budget, withPerson = false }) {
       const key = sessionKey(organizationId, userRef, sha256)
       const keys = [key, attemptsKey(organizationId, userRef)]
-      const args = [FIELD[kind], String(budget), withCarried ? '1' : '']
-      const reply = await redis.run(RESERVE, keys, args, { fewer: [key], inBytes: withCarried })
+      const args = [FIELD[kind], String(budget), withPerson ? '1' : '']
+      const reply = await redis.run(RESERVE, keys, args, { fewer: [key], inBytes: withPerson })
       if (reply === null) return null
       const [nth, ...row] = reply as [number, ...(string | Buffer | null)[]]
       const session = toSession(userRef, row.slice(0, FIELDS).map(textOf))
       if (nth < 0) return { outcome: 'empty', session }
       if (nth === 0) return { outcome: 'exhausted', session }
       const [sealed, before] = row.slice(FIELDS)
-      const carried = sealed instanceof Buffer ? { carried: { sealed, nth: Number(before) } } : {}
-      return { outcome: 'reserved', session, nth, ...carried }
+      const person = sealed instanceof Buffer ? { person: { sealed, nth: Number(before) } } : {}
+      return { outcome: 'reserved', session, nth, ...person }
     },
 
     async release(organizationId, userRef, sha256, { kind, words }) {

@@ -152,7 +152,7 @@ describe('a session in Redis', () => {
       const { sessionToken } = await createBootstrap({ ...needsOfProcess(), sessions })(ada.who, null, HINTS)
       const answer = await createVerify(by)(ada.who, sessionToken, { kind: 'pattern', body: ada.fresh() }, HINTS)
       expect(answer.authentication?.nPatternsRefUsed).toBe(5)
-      expect(read.filter((method) => !['carries', 'changeWords'].includes(method))).toEqual(['reserve', 'record'])
+      expect(read.filter((method) => !['keepsCarried', 'changeWords'].includes(method))).toEqual(['reserve', 'record'])
       expect(await expectEqual(ada)).toBe(1)
     },
   )

@@ -256,7 +256,7 @@ export function sessionCalls(random: Random, org: string, carries: boolean) {
       return ['sessions', 'mint', org, { ...fresh, ...shown, lifetimeMs }]
     }
     if (roll < 4) return ['sessions', 'designate', ...at, memberRef]
-    if (roll < 7) return ['sessions', 'reserve', ...at, { kind, budget: 2, withCarried: carries && random.chance(0.5) }]
+    if (roll < 7) return ['sessions', 'reserve', ...at, { kind, budget: 2, withPerson: carries && random.chance(0.5) }]
     if (roll < 8) return ['sessions', 'release', ...at, { kind, words }]
     if (roll > 11)
       return ['sessions', 'changeWords', ...at, { from: words, to: { issued: 'a b|c d|en', used: random.below(2) } }]

@@ -1,8 +1,8 @@
-import type { Carried, NewSession, Session, SessionStore, SessionWords } from '../../../src/storage/session.js'
+import type { NewSession, ReservedPerson, Session, SessionStore, SessionWords } from '../../../src/storage/session.js'
 import { type Immediate, keyOf } from './tables.js'
 
 interface SessionRow extends Session {
-  readonly carried: Carried | null
+  readonly carried: ReservedPerson | null
   readonly implicit: boolean
   readonly mintedAt: number
   readonly expiresAt: number
@@ -64,7 +64,7 @@ export function memorySessions(now: () => number): MemorySessions {
   }
 
   return {
-    carries: true,
+    keepsCarried: true,
     mint(organizationId, session) {
       const place = keyOf(organizationId, session.userRef)
       write(place, session.sha256, minted(place, session, false))
@@ -92,17 +92,17 @@ export function memorySessions(now: () => number): MemorySessions {
       write(place, sha256, { ...row, memberRef })
       return true
     },
-    reserve(organizationId, userRef, sha256, { kind, budget, withCarried = false }) {
+    reserve(organizationId, userRef, sha256, { kind, budget, withPerson = false }) {
       const place = keyOf(organizationId, userRef)
       const row = liveRow(place, sha256)
       if (row === null) return null
-      if (withCarried && row.carried === null) return { outcome: 'empty', session: shown(row) }
+      if (withPerson && row.carried === null) return { outcome: 'empty', session: shown(row) }
       if (row.used[kind] >= budget) return { outcome: 'exhausted', session: shown(row) }
       const words = row.words && { ...row.words, used: row.words.used + (kind === 'biometric' ? 1 : 0) }
       const after = { ...row, used: { ...row.used, [kind]: row.used[kind] + 1 }, words }
       write(place, sha256, after)
-      const carried = withCarried && row.carried !== null ? { carried: row.carried } : {}
-      return { outcome: 'reserved', session: shown(after), nth: reservations(place), ...carried }
+      const person = withPerson && row.carried !== null ? { person: row.carried } : {}
+      return { outcome: 'reserved', session: shown(after), nth: reservations(place), ...person }
     },
     release: (organizationId, userRef, sha256, { kind, words }) =>
       change(keyOf(organizationId, userRef), sha256, ({ used, words: now }) => ({

@@ -25,7 +25,7 @@ begin
   get diagnostics n = row_count; more := more or n = most;
   -- Attempts stay until their month has ended, and so do their patterns in a comparison set, which the next sign-in builds again.
   delete from keystride.comparison_set where ctid = any (array(
-    select ctid from keystride.comparison_set where oldest_at < kept - interval '31 days' limit most));
+    select ctid from keystride.comparison_set where oldest_at < kept - make_interval(hours => 24 * 31) limit most));
   get diagnostics n = row_count; more := more or n = most;
   delete from keystride.admin_action where ctid = any (array(
     select ctid from keystride.admin_action where at < kept limit most));
