@@ -11,6 +11,7 @@ import { startEmbedded } from '../../src/storage/postgres/embedded/embedded.js'
 import { freePort, readPidFile } from '../../src/storage/postgres/embedded/embedded-running.js'
 import { administration, openStores } from '../../src/wiring/open-stores.js'
 import type { Stores } from '../../src/wiring/stores.js'
+import { within } from './within.js'
 
 /** The stores of a bench's processes, and an organization with a key. */
 export interface Deployment {
@@ -50,14 +51,18 @@ export interface Running {
 const CONNECTIONS = 200
 const POOL = '10'
 
+/** A process that has not ended after this time is killed. */
+const STOP_MS = 30_000
+
 /** Clean-up steps, run in reverse order however the bench ends. */
 export type Closing = (() => Promise<void>)[]
 
 /**
  * Starts a PostgreSQL, and a Redis unless `REDIS_URL` is set, in a temporary folder. Redis syncs its append-only file each
- * second, as in docker-compose.yml. Without redis-server on the PATH `redisUrl` is null.
+ * second, as in docker-compose.yml. Without redis-server on the PATH `redisUrl` is null. `sharedBuffersMib` is by default that of
+ * the embedded PostgreSQL.
  */
-export async function deploy(name: string): Promise<Deployment> {
+export async function deploy(name: string, sharedBuffersMib?: number): Promise<Deployment> {
   const closing: Closing = []
   let closed: Promise<void> | undefined
   // A second call, such as after a signal, waits for the same end.
@@ -70,7 +75,11 @@ export async function deploy(name: string): Promise<Deployment> {
   try {
     const folder = mkdtempSync(join(tmpdir(), 'keystride-bench-'))
     closing.push(async () => rmSync(folder, { recursive: true, force: true }))
-    const embedded = await startEmbedded({ dataFolder: folder, connections: CONNECTIONS })
+    const embedded = await startEmbedded({
+      dataFolder: folder,
+      connections: CONNECTIONS,
+      ...(sharedBuffersMib === undefined ? {} : { sharedBuffersMib }),
+    })
     closing.push(() => embedded.stop())
     const { redisUrl, redisPid } = await redisFor(folder, closing)
     const settings = {
@@ -135,7 +144,7 @@ async function redisFor(
     child.stdout.on('data', (text: Buffer) => text.toString().includes('Ready to accept') && resolve(true))
     child.once('exit', () => resolve(false)).once('error', () => resolve(false))
   })
-  if (!(await ready)) return { redisUrl: null, redisPid: null }
+  if (!(await within('the start of redis-server', ready))) return { redisUrl: null, redisPid: null }
   closing.push(() => ended(child))
   return { redisUrl: `redis://127.0.0.1:${port}`, redisPid: child.pid ?? null }
 }
@@ -158,7 +167,7 @@ export async function launch(
   })
   const stop = () => ended(child)
   closing.push(stop)
-  const port = await new Promise<number>((resolve, reject) => {
+  const serves = new Promise<number>((resolve, reject) => {
     let output = ''
     child.stdout.on('data', (chunk) => {
       output += chunk
@@ -167,13 +176,18 @@ export async function launch(
     })
     child.once('exit', () => reject(new Error(`${file} ended before it served:\n${output}`)))
   })
+  const port = await within(`the port of ${file}`, serves)
   return { port, pid: child.pid ?? 0, stop }
 }
 
 async function ended(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   child.kill('SIGTERM')
-  await once(child, 'exit')
+  const exit = once(child, 'exit')
+  await within('the end of a process', exit, STOP_MS).catch(async () => {
+    child.kill('SIGKILL')
+    await exit
+  })
 }
 
 /** Closes the deployment before a signal ends the bench. */

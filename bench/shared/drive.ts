@@ -58,19 +58,24 @@ export async function drive(
 export const quantile = (sorted: Float64Array, share: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN
 
-/** `body` is valid only during the call. */
-type OnAnswer = (status: number, body: Buffer) => void
+/** `body` is valid only during the call; `head` is the status line with the headers. */
+type OnAnswer = (status: number, body: Buffer, head: string) => void
 
 /** A keep-alive connection with one request in flight. */
 export interface Connection {
   ask(bytes: Buffer, done: OnAnswer): void
-  /** Called if the server closes the connection, or it breaks, before `close`. */
+  /**
+   * Called if the server closes the connection, or it breaks, before `close`; also by each `ask` on a connection that was lost
+   * earlier, and if an answer takes longer than `ANSWER_MS`.
+   */
   onLost(lost: (error: Error) => void): void
   close(): void
 }
 
 /** Answers have a few hundred bytes; longer ones arrive in several reads. */
 const READ_BYTES = 64 * 1024
+/** An answer that takes longer ends the bench. */
+const ANSWER_MS = 60_000
 const HEAD_END = Buffer.from('\r\n\r\n')
 
 /** Connects to a port of this machine. A connection reads into one buffer, so an answer allocates nothing. */
@@ -79,6 +84,10 @@ export function openConnection(port: number): Promise<Connection> {
   let lost: (error: Error) => void = () => {}
   let held: Buffer | null = null
   let closing = false
+  /** The request that has no answer yet. */
+  let asked: Buffer | null = null
+  /** Why the connection can carry no further request. */
+  let broken: Error | null = null
 
   /** Passes on the answer if `bytes` contain all of it; false otherwise. */
   function answered(bytes: Buffer): boolean {
@@ -88,7 +97,8 @@ export function openConnection(port: number): Promise<Connection> {
     const end = headEnd + 4 + Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1] ?? 0)
     if (bytes.length < end) return false
     held = null
-    done(Number(head.slice(9, 12)), bytes.subarray(headEnd + 4, end))
+    asked = null
+    done(Number(head.slice(9, 12)), bytes.subarray(headEnd + 4, end), head)
     return true
   }
   function read(length: number, buffer: Uint8Array): boolean {
@@ -103,7 +113,10 @@ export function openConnection(port: number): Promise<Connection> {
     const socket = connect({ port, host: '127.0.0.1', noDelay: true, onread }, () => {
       resolve({
         ask(bytes, onAnswer) {
+          // A server closes a connection that is idle for some seconds. A write to it reports nothing.
+          if (broken !== null) return lost(broken)
           done = onAnswer
+          asked = bytes
           socket.write(bytes)
         },
         onLost(handler) {
@@ -116,10 +129,18 @@ export function openConnection(port: number): Promise<Connection> {
       })
     })
     const gone = (error: Error) => {
+      broken ??= error
       reject(error)
       if (!closing) lost(error)
     }
     socket.on('error', gone)
-    socket.on('close', () => gone(new Error('the server closed a connection that was in use')))
+    const firstLine = (bytes: Buffer) => bytes.toString('latin1', 0, bytes.indexOf(' HTTP/'))
+    socket.on('close', () => {
+      const when = asked === null ? 'while it was idle' : `before its answer to ${firstLine(asked)}`
+      gone(new Error(`the server closed a connection ${when}`))
+    })
+    socket.setTimeout(ANSWER_MS, () => {
+      if (asked !== null) socket.destroy(new Error(`no answer to ${firstLine(asked)} within ${ANSWER_MS / 1000} s`))
+    })
   })
 }

@@ -27,6 +27,8 @@ interface EmbeddedOptions {
   readonly dataFolder: string
   /** Maximum number of connections, 60 by default. A running server keeps its own. */
   readonly connections?: number
+  /** PostgreSQL's `shared_buffers`, MiB; by default a share of the memory. A running server keeps its own. */
+  readonly sharedBuffersMib?: number
   /** Whether to restart the server if it dies. True by default; false if a supervising process does it. */
   readonly watched?: boolean
   readonly log?: (line: string) => void
@@ -54,6 +56,7 @@ const STOP_STEPS = [
 export async function startEmbedded({
   dataFolder,
   connections = CONNECTIONS,
+  sharedBuffersMib = bufferMib(Math.min(totalmem(), process.constrainedMemory() || totalmem())),
   watched = true,
   log = () => {},
 }: EmbeddedOptions): Promise<EmbeddedPostgres> {
@@ -62,7 +65,8 @@ export async function startEmbedded({
   mkdirSync(root, { recursive: true, mode: 0o700 })
   const binaries = findBinaries(root)
   if (!existsSync(path.join(folder, 'PG_VERSION'))) await createCluster(binaries, root, folder, log)
-  const settings: ServerSettings = { binaries, root, folder, credentials: readCredentials(folder), connections, log }
+  const credentials = readCredentials(folder)
+  const settings: ServerSettings = { binaries, root, folder, credentials, connections, sharedBuffersMib, log }
   let server = await bringUp(settings, null)
   const { port } = server
 
@@ -115,6 +119,7 @@ interface ServerSettings {
   readonly folder: string
   readonly credentials: Credentials
   readonly connections: number
+  readonly sharedBuffersMib: number
   readonly log: (line: string) => void
 }
 
@@ -172,7 +177,7 @@ function adopt({ folder, log }: ServerSettings, port: number): Server {
 
 /** Starts a server and waits until it answers. Returns the reason if it does not. */
 async function launch(
-  { binaries, root, folder, credentials, connections }: ServerSettings,
+  { binaries, root, folder, credentials, connections, sharedBuffersMib }: ServerSettings,
   port: number,
   deadline: number,
 ): Promise<Server | string> {
@@ -181,7 +186,7 @@ async function launch(
   const [command, ...rest] = launcher(binaries, { diesWithParent: true })([
     binaries.postgres,
     ...['-D', folder],
-    ...settings(port, connections).flatMap((setting) => ['-c', setting]),
+    ...settings(port, connections, sharedBuffersMib).flatMap((setting) => ['-c', setting]),
   ])
   const child = spawn(command, rest, {
     stdio: ['ignore', output, output],
@@ -234,7 +239,7 @@ export function bufferMib(memoryBytes: number): number {
 }
 
 /** Durable commits; TCP on this machine only. */
-function settings(port: number, connections: number): string[] {
+function settings(port: number, connections: number, sharedBuffersMib: number): string[] {
   return [
     `port=${port}`,
     'listen_addresses=127.0.0.1',
@@ -243,7 +248,7 @@ function settings(port: number, connections: number): string[] {
     'synchronous_commit=on',
     'full_page_writes=on',
     `max_connections=${connections}`,
-    `shared_buffers=${bufferMib(Math.min(totalmem(), process.constrainedMemory() || totalmem()))}MB`,
+    `shared_buffers=${sharedBuffersMib}MB`,
     // After a checkpoint the first change of a page writes the whole page to the log, and marks change pages at random. At
     // 575,000 marks and 2,200 to 3,200 attempts a second, 512 MB gave 3 or 4 checkpoints in 60,000 attempts. An attempt cost 14 to
     // 20 kB of log and 169 to 181 us of processor time of PostgreSQL without autovacuum. With 2 GB, runs of 60,000 and
