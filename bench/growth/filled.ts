@@ -3,6 +3,7 @@ import { NO_ATTEMPTS } from '../../src/domain/attempts.js'
 import { judgeContext } from '../../src/domain/context/context.js'
 import { CONTEXT_INDICATORS } from '../../src/domain/context/signal.js'
 import { toFactsText } from '../../src/storage/postgres/attempt/facts-codec.js'
+import { inBulk } from '../shared/bulk.js'
 
 const TAGS = [{ k: 'app', v: 'web' }]
 const CIRCUMSTANCES = {
@@ -51,12 +52,16 @@ const MANY_MARKS = 500_000
 
 /** Adds seeded synthetic users and attempts of the last 30 days to an organization, with triggers disabled. */
 export async function fillDatabase(url: string, organizationId: string, filling: Filling): Promise<void> {
+  const { attempts, marks = false, say } = filling
+  const sql = postgres(url, { max: 1, fetch_types: false, onnotice: () => {} })
+  const rebuildBands = marks && attempts[1] - attempts[0] >= MANY_MARKS
+  await inBulk(sql, { rebuildBands, say }, () => fill(sql, organizationId, filling))
+  await sql.end()
+}
+
+async function fill(sql: postgres.Sql, organizationId: string, filling: Filling): Promise<void> {
   const { users, attempts, marks = false, samples, say } = filling
   const { noise, bytes } = samples ?? { noise: null, bytes: 0 }
-  const sql = postgres(url, { max: 1, fetch_types: false, onnotice: () => {} })
-  for (const table of ['account', 'member', 'authentication'])
-    await sql.unsafe(`alter table keystride.${table} disable trigger user`)
-  const restoreBands = marks && attempts[1] - attempts[0] >= MANY_MARKS ? await dropBands(sql) : async () => {}
   await sql`select set_config('role', 'keystride_system', false)`
   await sql`select setseed(0.5)`
   await sql`
@@ -94,24 +99,6 @@ export async function fillDatabase(url: string, organizationId: string, filling:
     if (from % 200_000 === 1) say(`  ${(from - 1).toLocaleString('en')} attempts`)
   }
   await sql`reset role`
-  await restoreBands()
-  for (const table of ['account', 'member', 'authentication'])
-    await sql.unsafe(`alter table keystride.${table} enable trigger user`)
-  say('  vacuum')
-  await sql`vacuum analyze`
-  await sql.end()
-}
-
-/** Drops the index and returns its rebuild: random keys are sorted once, instead of reading index pages for each mark. */
-async function dropBands(sql: postgres.Sql): Promise<() => Promise<void>> {
-  const [index] = await sql<{ definition: string }[]>`
-    select pg_get_indexdef('keystride.replay_mark_bands'::regclass) as definition`
-  if (index === undefined) throw new Error('no index on the bands of replay marks')
-  await sql`drop index keystride.replay_mark_bands`
-  return async () => {
-    await sql`set maintenance_work_mem = '1GB'`
-    await sql.unsafe(index.definition)
-  }
 }
 
 /** Marks with random bands, as real typing has. */

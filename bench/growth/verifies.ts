@@ -1,7 +1,7 @@
 import { startGenerators } from '../ratio/generators.js'
 import { bodyOf, PRESSES, userRef } from '../ratio/people.js'
 import { A_SESSION, mintIn, type unitsFor } from '../ratio/sessions.js'
-import type { Deployment, Running } from '../shared/deployment.js'
+import { type Deployment, partsOf, type Running } from '../shared/deployment.js'
 import { type Connection, openConnection, request } from '../shared/drive.js'
 import { processorS } from '../shared/machine.js'
 import { median, type Spread, spreadOf } from '../shared/spread.js'
@@ -82,9 +82,17 @@ export async function verifyMany({ deployment, service, units }: Needs, sessions
     for (let left = sessions; left > 0; left -= SESSIONS_AT_ONCE) {
       const path = '/core/users/{userRef}/verify'
       const some = await units(Math.min(left, SESSIONS_AT_ONCE), mint, A_SESSION)
-      await generators.prepare({ units: some, apikey, method: 'POST', path, presses: PRESSES, reuse: false })
+      await generators.prepare({
+        kind: 'prepare',
+        units: some,
+        apikey,
+        method: 'POST',
+        path,
+        presses: PRESSES,
+        reuse: false,
+      })
       const load = { port: service.port, connections: CONNECTIONS, warmUpS: 0, seconds: WITHIN_S, rate: null }
-      const { statuses, answers } = await generators.go({ ...load, pids: [service.pid] })
+      const { statuses, answers } = await generators.go({ ...load, parts: partsOf(deployment, [service]) })
       const well = statuses['200'] ?? 0
       if (well < 0.99 * answers) throw new Error(`${answers - well} of ${answers} verifies were refused`)
     }

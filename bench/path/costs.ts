@@ -6,8 +6,9 @@ import { PERSON_BYTES, PERSON_TEXT_BYTES } from '../../src/flows/attempt/person-
 import type { Generators } from '../ratio/generators.js'
 import { enroll, userRef } from '../ratio/people.js'
 import { mintIn, type unitsFor } from '../ratio/sessions.js'
-import type { Deployment, Running } from '../shared/deployment.js'
-import { processorS, residentBytes, type ServingMachine } from '../shared/machine.js'
+import { type Deployment, partsOf, type Running } from '../shared/deployment.js'
+import { residentBytes, type ServingMachine } from '../shared/machine.js'
+import { usedBetween, usedSoFar } from '../shared/parts.js'
 import { type Spread, spreadOf } from '../shared/spread.js'
 import type { PathMeasured } from './steps.js'
 
@@ -38,7 +39,7 @@ const AT_ONCE = 16
 const MINTED = 2000
 
 /** Resources per request. */
-interface Used {
+export interface Used {
   readonly front_us: number
   readonly postgres_us: number
   readonly redis_us: number
@@ -62,12 +63,12 @@ export async function measureCosts(needs: Needs) {
   try {
     const bare = await sizes()
     say(`enrolling ${options.people} people ...`)
-    const enrolled = await meter([service.pid], async () => {
+    const enrolled = await meter(service, async () => {
       await enroll({ port: service.port, apikey, people: options.people, presses: options.presses })
       return 5 * options.people
     })
     const filled = await sizes()
-    const created = await meter([service.pid], () => createAccounts({ port: service.port, apikey }))
+    const created = await meter(service, () => createAccounts({ port: service.port, apikey }))
     const minted = mintIn(stores.sessions, organizationId)
     const { kinds, walBytes } = await measureRounds(needs, { meter, sizes, minted })
     const done = await sizes()
@@ -121,7 +122,7 @@ async function measureRounds(needs: Needs, measuring: Measuring) {
       bootstrap: await loop(service, 'GET', '/core/users/{userRef}', null),
       verify_first: await loop(forgetful, 'POST', VERIFY, options.presses),
       verify: await loop(service, 'POST', VERIFY, options.presses),
-      code: await meter([service.pid], () => verifyCodes(withCodes)),
+      code: await meter(service, () => verifyCodes(withCodes)),
     }
     const after = await sizes()
     // The first round compiles code and fills the cache; it is not counted.
@@ -141,9 +142,10 @@ function looping({ deployment, fronts, generators, units, options }: Needs, { me
   return async (running: Running, method: 'GET' | 'POST', path: string, presses: number | null) => {
     const count = presses === null ? options.people : (A_SECOND * options.seconds) / 3
     const [made, reuse] = [await units(count, presses === null ? async () => {} : minted), presses === null]
-    await generators.prepare({ units: made, apikey: deployment.apikey, method, path, presses, reuse })
-    const how = { port: running.port, pids: [running.pid], connections: CONNECTIONS * fronts, rate: null, warmUpS: 0 }
-    return meter([running.pid], async () => {
+    await generators.prepare({ kind: 'prepare', units: made, apikey: deployment.apikey, method, path, presses, reuse })
+    const parts = partsOf(deployment, [running])
+    const how = { port: running.port, parts, connections: CONNECTIONS * fronts, rate: null, warmUpS: 0 }
+    return meter(running, async () => {
       const { answers, statuses } = await generators.go({ ...how, seconds: options.seconds })
       if ((statuses[200] ?? 0) < 0.99 * answers || answers === 0)
         throw new Error(`${method} ${path}: answers were not 200 but ${JSON.stringify(statuses)}`)
@@ -153,26 +155,21 @@ function looping({ deployment, fronts, generators, units, options }: Needs, { me
 }
 
 /** Measures the resources per request of `work`, which returns its number of requests. */
-function meterOf({ postgresPid, redisPid }: Deployment, redis: Redis) {
+export function meterOf(deployment: Deployment, redis: Redis) {
   const commands = async () => Number(/total_commands_processed:(\d+)/.exec(await redis.info('stats'))?.[1] ?? 0)
-  const now = async (fronts: readonly number[]) => ({
-    front: fronts.reduce((sum, pid) => sum + (processorS(pid) ?? Number.NaN), 0),
-    postgres: processorS(postgresPid) ?? Number.NaN,
-    redis: processorS(redisPid ?? 0) ?? Number.NaN,
-    commands: await commands(),
-  })
-  return async (fronts: readonly number[], work: () => Promise<number>): Promise<{ used: Used; count: number }> => {
-    const before = await now(fronts)
+  return async (running: Running, work: () => Promise<number>): Promise<{ used: Used; count: number }> => {
+    const now = () => usedSoFar(partsOf(deployment, [running]))
+    const [before, commandsBefore] = [now(), await commands()]
     const count = await work()
-    const after = await now(fronts)
-    const each = (part: 'front' | 'postgres' | 'redis') => (1e6 * (after[part] - before[part])) / count
+    const [used, commandsAfter] = [usedBetween(before, now()), await commands()]
+    const each = (s: number | null) => (1e6 * (s ?? Number.NaN)) / count
     return {
       count,
       used: {
-        front_us: each('front'),
-        postgres_us: each('postgres'),
-        redis_us: each('redis'),
-        redis_commands: (after.commands - before.commands) / count,
+        front_us: each(used.front),
+        postgres_us: each(used.postgres),
+        redis_us: each(used.redis),
+        redis_commands: (commandsAfter - commandsBefore) / count,
       },
     }
   }
@@ -257,7 +254,7 @@ const rangeOf = (spread: Spread): Range => ({
   high: rounded(spread.max),
 })
 
-function costOf(used: readonly Used[]): RequestCost {
+export function costOf(used: readonly Used[]): RequestCost {
   const of = (part: keyof Used) => rangeOf(spreadOf(used.map((one) => Math.max(0, one[part]))))
   return {
     front_us: of('front_us'),

@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url'
 import { table } from '../../src/cli/table.js'
 import type { Generators } from '../ratio/generators.js'
 import { mintIn, type unitsFor } from '../ratio/sessions.js'
-import type { Deployment, Running } from '../shared/deployment.js'
-import { mainThreadS, processorS } from '../shared/machine.js'
+import { type Deployment, partsOf, type Running } from '../shared/deployment.js'
+import { mainThreadS } from '../shared/machine.js'
 import { type Spread, spreadOf } from '../shared/spread.js'
 import { A_SECOND } from './costs.js'
 
@@ -105,29 +105,28 @@ export async function measureParts({ deployment, generators, units, options }: N
 }
 
 async function oneRound(service: Running, { deployment, generators, units, options }: Needs): Promise<Used> {
-  const { stores, organizationId, apikey, postgresPid, redisPid } = deployment
+  const { stores, organizationId, apikey } = deployment
   const made = await units((A_SECOND * options.seconds) / 3, mintIn(stores.sessions, organizationId))
   await generators.prepare({
-    ...{ units: made, apikey, method: 'POST', path: '/core/users/{userRef}/verify' },
+    ...{ kind: 'prepare', units: made, apikey, method: 'POST', path: '/core/users/{userRef}/verify' },
     ...{ presses: options.presses, reuse: false },
   })
-  const now = (): Record<keyof Used, number | null> => ({
-    front: processorS(service.pid),
-    main: mainThreadS(service.pid),
-    postgres: processorS(postgresPid),
-    redis: processorS(redisPid ?? 0),
-  })
-  const before = now()
-  const { answers, statuses } = await generators.go({
-    ...{ port: service.port, pids: [service.pid], connections: CONNECTIONS },
+  const mainBefore = mainThreadS(service.pid)
+  const { answers, statuses, server_cpu_us, postgres_cpu_us, redis_cpu_us } = await generators.go({
+    ...{ port: service.port, parts: partsOf(deployment, [service]), connections: CONNECTIONS },
     ...{ rate: null, warmUpS: 0, seconds: options.seconds },
   })
-  const after = now()
+  const main = (mainThreadS(service.pid) ?? Number.NaN) - (mainBefore ?? Number.NaN)
   // A refused verify costs little.
   if ((statuses[200] ?? 0) < 0.99 * answers || answers === 0)
     throw new Error(`verify: answers were not 200 but ${JSON.stringify(statuses)}`)
-  const each = (what: keyof Used) => (1e6 * ((after[what] ?? Number.NaN) - (before[what] ?? Number.NaN))) / answers
-  return { front: each('front'), main: each('main'), postgres: each('postgres'), redis: each('redis') }
+  const known = (us: number | null) => us ?? Number.NaN
+  return {
+    front: known(server_cpu_us),
+    main: (1e6 * main) / answers,
+    postgres: known(postgres_cpu_us),
+    redis: known(redis_cpu_us),
+  }
 }
 
 async function written(file: string): Promise<Profiler.Profile> {

@@ -48,11 +48,10 @@ export async function measurePath(
   options: Options,
 ): Promise<PathMeasured> {
   const { rounds, calls, people } = options
-  const [toService, toReader] = [await openConnection(service.port), await openConnection(reader.port)]
-  const whole = wholeVerifies(deployment, toService, options)
+  const whole = wholeVerifies(deployment, service.port, options)
   // The first verify of each person fills the cache.
   for (let n = 0; n < people; n += calls) await whole()
-  const { steps, templateBytes } = await stepsOf(deployment, toReader, options)
+  const { steps, templateBytes } = await stepsOf(deployment, reader.port, options)
   const times = Object.fromEntries(STEPS.map((step): [Step, number[]] => [step, []])) as Record<Step, number[]>
   const [wholes, wholeP99s]: [number[], number[]] = [[], []]
   for (let round = -1; round < rounds; round++) {
@@ -66,8 +65,6 @@ export async function measurePath(
     wholes.push(median(found))
     wholeP99s.push(found.sort((a, b) => a - b)[Math.ceil(0.99 * found.length) - 1] ?? Number.NaN)
   }
-  toService.close()
-  toReader.close()
   const steps_ms = Object.fromEntries(STEPS.map((step) => [step, spreadOf(times[step])])) as Record<Step, Spread>
   const sum_ms = STEPS.reduce((total, step) => total + steps_ms[step].median, 0)
   const whole_ms = spreadOf(wholes)
@@ -84,12 +81,12 @@ export async function measurePath(
 /** Sends `calls` verifies over HTTP at each call, and returns their times, ms. */
 function wholeVerifies(
   { stores, organizationId, apikey }: Deployment,
-  toService: Connection,
+  port: number,
   { calls, presses, units }: Options,
 ): () => Promise<number[]> {
   const mint = mintIn(stores.sessions, organizationId)
   return async () => {
-    const made = await units(calls, mint, 1)
+    const made = await units(calls + 1, mint, 1)
     const requests = made.map(({ person, session, ordinals }) => {
       const headers = { apikey, 'content-type': 'application/json', 'x-service-session': session }
       return request(
@@ -99,7 +96,7 @@ function wholeVerifies(
         bodyOf(person, ordinals[0] ?? 0, presses),
       )
     })
-    return each(requests, (bytes) => answered(toService, bytes))
+    return answersTo(requests, port)
   }
 }
 
@@ -125,7 +122,7 @@ function scoringOf(presses: number) {
 /** The steps; each call of one runs it `calls` times and returns the times, ms. */
 async function stepsOf(
   { stores, organizationId, apikey }: Deployment,
-  toReader: Connection,
+  readerPort: number,
   { calls, people, presses, units }: Options,
 ): Promise<{ readonly steps: Record<Step, () => Promise<number[]>>; readonly templateBytes: number }> {
   const mint = mintIn(stores.sessions, organizationId)
@@ -137,9 +134,9 @@ async function stepsOf(
   const person = () => next++ % people
   const steps: Record<Step, () => Promise<number[]>> = {
     'http: read the body, check the key, answer': () =>
-      each(
-        Array.from({ length: calls }, (_, i) => request('POST', '/core/read', headers, bodyOf(0, i, presses))),
-        (bytes) => answered(toReader, bytes),
+      answersTo(
+        Array.from({ length: calls + 1 }, (_, i) => request('POST', '/core/read', headers, bodyOf(0, i, presses))),
+        readerPort,
       ),
     'sessions: reserve the attempt': async () =>
       each(await units(calls, mint, 1), ({ person: of, session }) =>
@@ -173,6 +170,19 @@ async function each<T>(items: readonly T[], call: (item: T) => Promise<unknown>)
     times.push(performance.now() - begun)
   }
   return times
+}
+
+/**
+ * Milliseconds of each answer but the first, which also waits until the server accepts the connection. The connection is new, because
+ * a server closes one that is idle for some seconds, as it may be between two steps on a busy machine.
+ */
+async function answersTo(requests: readonly Buffer[], port: number): Promise<number[]> {
+  const connection = await openConnection(port)
+  try {
+    return (await each(requests, (bytes) => answered(connection, bytes))).slice(1)
+  } finally {
+    connection.close()
+  }
 }
 
 function answered(connection: Connection, bytes: Buffer): Promise<void> {

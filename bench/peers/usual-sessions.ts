@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis'
 import type { SessionStore, SessionWords } from '../../src/storage/session.js'
 
-/** The session operations of a verify. */
+/** The session operations of a sign-in. */
 export type UsualSessions = Pick<
   SessionStore,
   'mint' | 'find' | 'reserve' | 'release' | 'changeWords' | 'markTypingFailed'
@@ -20,28 +20,24 @@ export function usualSessions(redis: Redis): UsualSessions {
     return nth
   }
   async function find(key: string, userRef: string) {
-    const [memberRef, typed, coded, failed, text] = await redis.hmget(
-      key,
-      'member',
-      'typed',
-      'coded',
-      'failed',
-      'words',
-    )
+    const fields = await redis.hmget(key, 'member', 'version', 'typed', 'coded', 'failed', 'words')
+    const [memberRef, version, typed, coded, failed, text] = fields
     if (memberRef === null || memberRef === undefined) return null
     const used = { biometric: Number(typed), security_code: Number(coded), typingFailed: failed === '1' }
     // Sound: `keepWords` writes it.
     const words = text === null || text === undefined ? null : (JSON.parse(text) as SessionWords)
-    return { userRef, memberRef, used, memberVersion: null, reportedAction: null, words }
+    const memberVersion = version ? Number(version) : null
+    return { userRef, memberRef, used, memberVersion, reportedAction: null, words }
   }
   async function keepWords(key: string, words: SessionWords): Promise<SessionWords> {
     await redis.hset(key, 'words', JSON.stringify(words))
     return words
   }
   return {
-    async mint(organizationId, { userRef, memberRef, sha256, lifetimeMs }) {
+    async mint(organizationId, { userRef, memberRef, memberVersion, sha256, lifetimeMs, words }) {
       const key = keyOf(organizationId, userRef, sha256)
-      await redis.hset(key, { member: memberRef ?? '', typed: 0, coded: 0 })
+      const issued = words ? { words: JSON.stringify({ issued: words, used: 0 }) } : {}
+      await redis.hset(key, { member: memberRef ?? '', version: memberVersion ?? '', typed: 0, coded: 0, ...issued })
       await redis.pexpire(key, lifetimeMs)
     },
     find: (organizationId, userRef, sha256) => find(keyOf(organizationId, userRef, sha256), userRef),

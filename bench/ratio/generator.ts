@@ -1,6 +1,7 @@
 import { parentPort } from 'node:worker_threads'
 import { type Connection, openConnection, request } from '../shared/drive.js'
-import { bodyOf, userRef } from './people.js'
+import { bodyOf, ENROLLED_PRESSES, userRef } from './people.js'
+import { type SignIn, signInLoops, signInOf } from './sign-in-loops.js'
 
 /** The requests of one session, sent in sequence by one connection. */
 export interface Unit {
@@ -8,6 +9,13 @@ export interface Unit {
   readonly session: string
   /** Ordinals of the typing, one per request. */
   readonly ordinals: readonly number[]
+}
+
+/** A sign-in by a person with the typing of a made-up one. */
+export interface SignInUnit {
+  readonly userRef: string
+  readonly typist: number
+  readonly ordinal: number
 }
 
 export type ToGenerator =
@@ -24,8 +32,16 @@ export type ToGenerator =
       readonly reuse: boolean
     }
   | {
+      readonly kind: 'prepare-sign-ins'
+      readonly units: readonly SignInUnit[]
+      readonly apikey: string
+      /** Path of the bootstrap; `{userRef}` is replaced by the person's. */
+      readonly path: string
+    }
+  | {
       readonly kind: 'go'
       readonly port: number
+      /** Requests or sign-ins at once. */
       readonly connections: number
       readonly warmUpS: number
       readonly seconds: number
@@ -52,14 +68,16 @@ export type FromGenerator =
   | { readonly kind: 'failed'; readonly message: string }
 
 let units: Buffer[][] = []
+/** Prepared in place of `units`; null if those are. */
+let signIns: SignIn[] | null = null
 let reuse = false
 
-/** Returns the next unit, again from the first with `reuse`; undefined if used up. */
-function supply(): () => Buffer[] | undefined {
+/** Returns the next of a list, again from the first with `reuse`; undefined if used up. */
+function supply<T>(list: readonly T[]): () => T | undefined {
   let next = 0
   return () => {
-    if (reuse && next >= units.length) next = 0
-    return units[next++]
+    if (reuse && next >= list.length) next = 0
+    return list[next++]
   }
 }
 
@@ -67,7 +85,8 @@ const count = <K>(counts: Map<K, number>, key: K) => counts.set(key, (counts.get
 const ACTION = /"action":"([a-z]+)"/
 
 async function run({ port, connections, warmUpS, seconds, rate }: Extract<ToGenerator, { kind: 'go' }>): Promise<Seen> {
-  const open = await Promise.all(Array.from({ length: connections }, () => openConnection(port)))
+  const pool = signIns === null ? connections : 2 * connections
+  const open = await Promise.all(Array.from({ length: pool }, () => openConnection(port)))
   const [latencies, statuses, actions] = [[] as number[], new Map<number, number>(), new Map<string, number>()]
   const from = performance.now() + 1000 * warmUpS
   const until = from + 1000 * seconds
@@ -82,12 +101,16 @@ async function run({ port, connections, warmUpS, seconds, rate }: Extract<ToGene
     if (action !== undefined) count(actions, action)
   }
   const loop = rate === null ? closedLoop : openLoop(rate)
+  const list = signIns
   await new Promise<void>((resolve, reject) => {
     for (const connection of open) connection.onLost(reject)
     const dry = () => {
       dryAt ??= performance.now()
     }
-    loop({ open, until, next: supply(), note, dry }).then(resolve, reject)
+    const how = { open, until, note, dry }
+    const done =
+      list === null ? loop({ ...how, next: supply(units) }) : signInLoops({ ...how, rate, next: supply(list) })
+    done.then(resolve, reject)
   })
   for (const connection of open) connection.close()
   return {
@@ -186,6 +209,7 @@ const openLoop =
 function prepare(what: Extract<ToGenerator, { kind: 'prepare' }>): void {
   const { apikey, method, path, presses } = what
   reuse = what.reuse
+  signIns = null
   units = what.units.map(({ person, session, ordinals }) =>
     ordinals.map((ordinal) => {
       const to = path.replace('{userRef}', userRef(person))
@@ -196,11 +220,19 @@ function prepare(what: Extract<ToGenerator, { kind: 'prepare' }>): void {
   )
 }
 
+function prepareSignIns({ units: people, apikey, path }: Extract<ToGenerator, { kind: 'prepare-sign-ins' }>): void {
+  reuse = false
+  signIns = people.map(({ userRef: name, typist, ordinal }) =>
+    signInOf(path.replace('{userRef}', name), apikey, bodyOf(typist, ordinal, ENROLLED_PRESSES)),
+  )
+}
+
 parentPort?.on('message', async (message: ToGenerator) => {
   const answer = (said: FromGenerator) => parentPort?.postMessage(said)
   try {
-    if (message.kind === 'prepare') {
-      prepare(message)
+    if (message.kind !== 'go') {
+      if (message.kind === 'prepare') prepare(message)
+      else prepareSignIns(message)
       answer({ kind: 'ready' })
     } else answer({ kind: 'seen', seen: await run(message) })
   } catch (error) {

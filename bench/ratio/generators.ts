@@ -1,7 +1,8 @@
 import { Worker } from 'node:worker_threads'
 import { quantile } from '../shared/drive.js'
-import { processorS } from '../shared/machine.js'
-import type { FromGenerator, Seen, ToGenerator, Unit } from './generator.js'
+import { type Parts, type UsedBy, usedBetween, usedSoFar } from '../shared/parts.js'
+import { within } from '../shared/within.js'
+import type { FromGenerator, Seen, ToGenerator } from './generator.js'
 
 /** Result of one run of load. */
 export interface Measured {
@@ -13,17 +14,23 @@ export interface Measured {
   readonly actions: Readonly<Record<string, number>>
   /** Processor time per answer of the processes under test, µs; null on a system without /proc. */
   readonly server_cpu_us: number | null
+  /** Of the stores, which other turns' processes use only to rest; null without /proc or such a store. */
+  readonly postgres_cpu_us: number | null
+  readonly redis_cpu_us: number | null
   /** Processor time per answer of this process, which generates the load. */
   readonly generator_cpu_us: number | null
 }
 
 /** The threads that generate load. */
 export interface Generators {
-  prepare(what: Omit<Extract<ToGenerator, { kind: 'prepare' }>, 'kind'>): Promise<void>
-  /** `pids`: the processes under test, for their processor time. */
-  go(how: Omit<Extract<ToGenerator, { kind: 'go' }>, 'kind'> & { readonly pids: readonly number[] }): Promise<Measured>
+  /** Creates the requests of the next `go`. Each thread gets every nth unit. */
+  prepare(what: Exclude<ToGenerator, { kind: 'go' }>): Promise<void>
+  go(how: Omit<Extract<ToGenerator, { kind: 'go' }>, 'kind'> & { readonly parts: Parts }): Promise<Measured>
   close(): Promise<void>
 }
+
+/** Limits of the threads beyond the duration of a load, s. */
+const [PREPARED_S, ANSWERED_S] = [300, 90]
 
 export function startGenerators(threads: number): Generators {
   const workers = Array.from({ length: threads }, () => new Worker(new URL('./generator.js', import.meta.url)))
@@ -31,53 +38,50 @@ export function startGenerators(threads: number): Generators {
 
   /** Sends a message to each thread and waits until each has answered with `kind`. */
   const together = <K extends FromGenerator['kind']>(
-    kind: K,
+    { kind, withinS, onMeasuring = () => {} }: { readonly kind: K; readonly withinS: number; onMeasuring?: () => void },
     messageOf: (i: number) => ToGenerator,
-    onMeasuring: () => void = () => {},
   ) =>
     Promise.all(
-      workers.map(
-        (worker, i) =>
-          new Promise<Extract<FromGenerator, { kind: K }>>((resolve, reject) => {
-            const hear = (message: FromGenerator) => {
-              if (message.kind === 'measuring') return onMeasuring()
-              worker.off('message', hear).off('error', reject)
-              // Sound: the message has this kind.
-              if (message.kind === kind) resolve(message as Extract<FromGenerator, { kind: K }>)
-              else reject(new Error(message.kind === 'failed' ? message.message : `a generator said ${message.kind}`))
-            }
-            worker.on('message', hear).once('error', reject)
-            worker.postMessage(messageOf(i))
-          }),
-      ),
+      workers.map((worker, i) => {
+        const heard = new Promise<Extract<FromGenerator, { kind: K }>>((resolve, reject) => {
+          const ended = () => reject(new Error('a generator ended'))
+          const hear = (message: FromGenerator) => {
+            if (message.kind === 'measuring') return onMeasuring()
+            worker.off('message', hear).off('error', reject).off('exit', ended)
+            // Sound: the message has this kind.
+            if (message.kind === kind) resolve(message as Extract<FromGenerator, { kind: K }>)
+            else reject(new Error(message.kind === 'failed' ? message.message : `a generator said ${message.kind}`))
+          }
+          worker.on('message', hear).once('error', reject).once('exit', ended)
+          worker.postMessage(messageOf(i))
+        })
+        return within(`a generator to be ${kind}`, heard, 1000 * withinS)
+      }),
     )
 
   return {
     async prepare({ units, ...rest }) {
-      const dealt = workers.map((): Unit[] => [])
-      units.forEach((unit, i) => void dealt[i % threads]?.push(unit))
-      await together('ready', (i) => ({ kind: 'prepare', units: dealt[i] ?? [], ...rest }))
+      // Sound: the units of a message are of one kind, and each thread gets some of them.
+      const dealt = (i: number) => ({ ...rest, units: units.filter((_, n) => n % threads === i) }) as ToGenerator
+      await together({ kind: 'ready', withinS: PREPARED_S }, dealt)
     },
-    async go({ pids, ...how }) {
-      let before: readonly (number | null)[] | null = null
-      const used = () => [processorOf(pids), process.cpuUsage().user / 1e6 + process.cpuUsage().system / 1e6] as const
-      const said = await together(
-        'seen',
-        (i) => ({
-          kind: 'go',
-          ...how,
-          connections: shareOf(how.connections, i),
-          rate: how.rate === null ? null : how.rate / threads,
-        }),
-        () => {
-          before ??= used()
-        },
-      )
+    async go({ parts, ...how }) {
+      let before: UsedBy | null = null
+      const used = () => usedSoFar(parts)
+      const withinS = how.warmUpS + how.seconds + ANSWERED_S
+      const onMeasuring = () => {
+        before ??= used()
+      }
+      const said = await together({ kind: 'seen', withinS, onMeasuring }, (i) => ({
+        kind: 'go',
+        ...how,
+        connections: shareOf(how.connections, i),
+        rate: how.rate === null ? null : how.rate / threads,
+      }))
       const after = used()
-      const seen = said.map(({ seen: one }) => one)
       return measured(
-        seen,
-        after.map((value, i) => difference(value, before?.[i] ?? null)),
+        said.map(({ seen }) => seen),
+        usedBetween(before, after),
       )
     },
     async close() {
@@ -86,18 +90,10 @@ export function startGenerators(threads: number): Generators {
   }
 }
 
-function processorOf(pids: readonly number[]): number | null {
-  const each = pids.map(processorS)
-  return each.some((s) => s === null) ? null : each.reduce<number>((sum, s) => sum + (s ?? 0), 0)
-}
-
-const difference = (after: number | null, before: number | null): number | null =>
-  after === null || before === null ? null : after - before
-
 const digits = (value: number, places: number): number => Number(value.toFixed(places))
 
 /** Sums the rates of the threads and pools their latencies. */
-function measured(seen: readonly Seen[], [serverS = null, generatorS = null]: readonly (number | null)[]): Measured {
+function measured(seen: readonly Seen[], used: UsedBy): Measured {
   const latencies = Float64Array.from(seen.flatMap(({ latenciesMs }) => [...latenciesMs])).sort()
   const counted = (of: (one: Seen) => ReadonlyMap<string | number, number>) => {
     const counts: Record<string, number> = {}
@@ -113,7 +109,9 @@ function measured(seen: readonly Seen[], [serverS = null, generatorS = null]: re
     answers: latencies.length,
     statuses: counted(({ statuses }) => statuses),
     actions: counted(({ actions }) => actions),
-    server_cpu_us: each(serverS),
-    generator_cpu_us: each(generatorS),
+    server_cpu_us: each(used.front),
+    postgres_cpu_us: each(used.postgres),
+    redis_cpu_us: each(used.redis),
+    generator_cpu_us: each(used.generator),
   }
 }

@@ -5,26 +5,36 @@ import { readConfig } from '../../src/process/config.js'
 import { encodeSample } from '../../src/scoring/sample.js'
 import { freePort } from '../../src/storage/postgres/embedded/embedded-running.js'
 import { openPeerStores, type PeerStores } from '../peers/peer-stores.js'
-import type { Deployment, Running } from '../shared/deployment.js'
+import { type Deployment, partsOf, type Running } from '../shared/deployment.js'
+import { fillHistories, type Histories } from '../shared/histories.js'
 import { processorS, residentBytes } from '../shared/machine.js'
-import type { Unit } from './generator.js'
+import type { SignInUnit, Unit } from './generator.js'
 import { type Generators, type Measured, startGenerators } from './generators.js'
 import { bodyOf, enroll, PRESSES, userRef, VERIFIED_FROM } from './people.js'
 import { A_SESSION, mintIn, unitsFor } from './sessions.js'
+import { type SignIns, signInsFor } from './sign-ins.js'
 
 export interface RatioOptions {
   readonly rounds: number
   readonly seconds: number
   readonly people: number
   readonly fronts: number
+  /** People with a history who sign in; 0 leaves these turns out. */
+  readonly signInPeople: number
   /** An HTTP server of `HTTP_SERVER` to compare with that of all other services; null makes no comparison. */
   readonly provider: HttpServerChoice | null
 }
 
-/** The compared loads, which take turns. A name ends with the number of connections. */
+/** The turns of whole sign-ins. */
+export const SIGN_IN_TURNS = ['signin_4', 'signin_16', 'signin_64', 'signin_256', 'signin_half', 'peer_signin_64'] as const
+/**
+ * The compared loads, which take turns. A name ends with the number of connections, or of people who sign in at once; `verify_16` has
+ * 16 connections for each process.
+ */
 export const TURNS = [
   'read_only_64',
   'verify_64',
+  'verify_16',
   'peer_64',
   'spared_peer_64',
   'verify_one_front_64',
@@ -33,6 +43,7 @@ export const TURNS = [
   'verify_256',
   'verify_at_peer_rate',
   'verify_by_provider_64',
+  ...SIGN_IN_TURNS,
 ] as const
 export type Turn = (typeof TURNS)[number]
 
@@ -48,6 +59,12 @@ export interface RatiosMeasured {
 const WARM_UP_SHARE = 0.25
 const IDLE_S = 10
 const [FEW, MANY] = [64, 256]
+/** Connections of `verify_16` for each process. */
+const SINGLE = 16
+/** Successful attempts in the history of each person who signs in: as many as are compared with the next one. */
+const ATTEMPTS = 48
+/** People who sign in to the peer, as a share of those of the service: as its rate is of the service's, so that both meet a person again as often. */
+const PEER_SHARE = 0.25
 /** A turn gets requests for this multiple of the best rate so far, so that it does not use them up. */
 const SPARE = 1.6
 /** The first round is longer and not counted: it compiles code, fills caches and finds the rates with thousands of verifies. */
@@ -64,6 +81,8 @@ interface Needs {
   readonly options: RatioOptions
   readonly generators: Generators
   readonly peerStores: PeerStores
+  /** Null without turns of sign-ins. */
+  readonly histories: Histories | null
   readonly say: (line: string) => void
 }
 
@@ -98,7 +117,6 @@ export async function measureRatios(
   const [peer, sparedPeer] = [await peerOf('peers/conventional.js'), await peerOf('peers/spared.js')]
   const peerStores = await openPeerStores(databaseUrl, redisUrl)
   const generators = startGenerators(fronts)
-  const needs = { deployment, options, generators, peerStores, say }
   // Separate people for the service and the peer, so that neither changes the state of the other's.
   say(`enrolling ${2 * people} people ...`)
   const bodies = new Map<number, string[]>()
@@ -111,6 +129,13 @@ export async function measureRatios(
     },
   })
   for (const [index, typed] of bodies) await peerStores.enroll(userRef(index), typed.map(sampleOf))
+  const { signInPeople } = options
+  const filling = { port: all.port, first: 2 * people, attempts: ATTEMPTS, say }
+  const histories =
+    signInPeople === 0
+      ? null
+      : await fillHistories(deployment, { ...filling, people: Math.ceil((1 + PEER_SHARE) * signInPeople) })
+  const needs = { deployment, options, generators, peerStores, histories, say }
   say(`idle for ${IDLE_S} s ...`)
   const idleCpuPercent = await idle(all)
   try {
@@ -158,7 +183,11 @@ type RunTurn = (isFirst: boolean) => Promise<Measured>
 
 async function rounds(needs: Needs, services: Services): Promise<Results> {
   const { options, say } = needs
-  const taken = TURNS.filter((turn) => turn !== 'verify_by_provider_64' || services.byProvider.length > 0)
+  const left: readonly Turn[] = [
+    ...(services.byProvider.length > 0 ? [] : (['verify_by_provider_64'] as const)),
+    ...(needs.histories === null ? SIGN_IN_TURNS : []),
+  ]
+  const taken = TURNS.filter((turn) => !left.includes(turn))
   const noResults = () => Object.fromEntries(TURNS.map((turn): [Turn, Measured[]] => [turn, []])) as Results
   const [first, counted] = [noResults(), noResults()]
   const turns = await turnsOf(needs, services, { first, counted })
@@ -189,11 +218,11 @@ async function turnsOf(
   const reuse =
     (kind: 'read' | 'spared', running: readonly Running[], connections = FEW): RunTurn =>
     (isFirst) =>
-      runTurn(needs, { kind, running, connections, rate: null, units: reused }, isFirst)
+      runTurn(needs, { kind, running, connections, rate: null, sent: { units: reused } }, isFirst)
   const verify =
     (
       running: readonly Running[],
-      { connections = FEW, store = stores.sessions, rateOf = () => null as number | null } = {},
+      { connections = FEW as number, store = stores.sessions, rateOf = () => null as number | null } = {},
     ): RunTurn =>
     async (isFirst) => {
       const rate = rateOf()
@@ -201,20 +230,22 @@ async function turnsOf(
       const each = rate === null ? A_SESSION : 1
       const count = Math.ceil((SPARE * secondsOf(isFirst) * perS) / each)
       const unused = await units(count, mintIn(store, organizationId), each)
-      return runTurn(needs, { kind: 'verify', running, connections, rate, units: unused }, isFirst)
+      return runTurn(needs, { kind: 'verify', running, connections, rate, sent: { units: unused } }, isFirst)
     }
   const askPeer: RunTurn = async (isFirst) => {
     const count = Math.ceil((SPARE * secondsOf(isFirst) * best('peer_64')) / A_SESSION)
     const unused = await peerUnits(count, mintIn(peerStores.sessions, organizationId))
     return runTurn(
       needs,
-      { kind: 'peer', running: services.peer, connections: FEW, rate: null, units: unused },
+      { kind: 'peer', running: services.peer, connections: FEW, rate: null, sent: { units: unused } },
       isFirst,
     )
   }
+  const latest = (turn: Turn) => (counted[turn].at(-1) ?? first[turn][0])?.per_s ?? 1
   return {
     read_only_64: reuse('read', services.readers),
     verify_64: verify(services.all),
+    verify_16: verify(services.all, { connections: SINGLE * options.fronts }),
     peer_64: askPeer,
     spared_peer_64: reuse('spared', services.sparedPeer),
     verify_one_front_64: verify(services.oneFront),
@@ -222,10 +253,48 @@ async function turnsOf(
     read_only_256: reuse('read', services.readers, MANY),
     verify_256: verify(services.all, { connections: MANY }),
     // The peer's highest rate: that of its closed loop in the same round.
-    verify_at_peer_rate: verify(services.all, {
-      rateOf: () => (counted.peer_64.at(-1) ?? first.peer_64[0])?.per_s ?? 1,
-    }),
+    verify_at_peer_rate: verify(services.all, { rateOf: () => latest('peer_64') }),
     verify_by_provider_64: verify(services.byProvider),
+    ...signInTurns(needs, services, { best, latest, secondsOf }),
+  }
+}
+
+interface Rates {
+  /** The best rate of a turn so far, and the latest. */
+  best(turn: Turn): number
+  latest(turn: Turn): number
+  secondsOf(isFirst: boolean): number
+}
+
+/** Whole sign-ins: closed loops, and an open loop at half of the rate of 64 at once. */
+function signInTurns(
+  needs: Needs,
+  services: Services,
+  { best, latest, secondsOf }: Rates,
+): Record<(typeof SIGN_IN_TURNS)[number], RunTurn> {
+  const { histories, options } = needs
+  const none: SignIns = () => []
+  const draw = histories === null ? () => none : signInsFor(histories)
+  const { signInPeople } = options
+  const ours = draw({ first: 0, people: signInPeople })
+  const ofPeer = draw({ first: signInPeople, people: (histories?.people ?? 0) - signInPeople })
+  const signIn =
+    (connections: number, rateOf = () => null as number | null): RunTurn =>
+    (isFirst) => {
+      const rate = rateOf()
+      const signIns = ours(Math.ceil(SPARE * secondsOf(isFirst) * (rate ?? best('signin_64'))))
+      return runTurn(needs, { kind: 'signIn', running: services.all, connections, rate, sent: { signIns } }, isFirst)
+    }
+  return {
+    signin_4: signIn(4),
+    signin_16: signIn(16),
+    signin_64: signIn(FEW),
+    signin_256: signIn(MANY),
+    signin_half: signIn(FEW, () => latest('signin_64') / 2),
+    peer_signin_64: (isFirst) => {
+      const signIns = ofPeer(Math.ceil(SPARE * secondsOf(isFirst) * best('peer_signin_64')))
+      return runTurn(needs, { kind: 'peerSignIn', running: services.peer, connections: FEW, rate: null, sent: { signIns } }, isFirst)
+    },
   }
 }
 
@@ -234,6 +303,8 @@ const PATHS = {
   verify: '/core/users/{userRef}/verify',
   peer: '/users/{userRef}/verify',
   spared: '/users/{userRef}/verify',
+  signIn: '/core/users/{userRef}',
+  peerSignIn: '/users/{userRef}',
 } as const
 
 interface Load {
@@ -242,21 +313,27 @@ interface Load {
   readonly connections: number
   /** Requests per second; null for a closed loop. */
   readonly rate: number | null
-  readonly units: readonly Unit[]
+  /** Requests, or whole sign-ins. */
+  readonly sent: { readonly units: readonly Unit[] } | { readonly signIns: readonly SignInUnit[] }
 }
 
 /** Prepares the generators' requests and runs one turn. */
 async function runTurn(
-  { generators, options, deployment: { apikey } }: Needs,
-  { kind, running, connections, rate, units }: Load,
+  { generators, options, deployment }: Needs,
+  load: Load,
   isFirst: boolean,
 ): Promise<Measured> {
-  const reuse = kind === 'read' || kind === 'spared'
-  await generators.prepare({ units, apikey, method: 'POST', path: PATHS[kind], presses: PRESSES, reuse })
+  const { kind, running, connections, rate, sent } = load
+  const to = { apikey: deployment.apikey, path: PATHS[kind] }
+  if ('signIns' in sent) await generators.prepare({ kind: 'prepare-sign-ins', units: sent.signIns, ...to })
+  else {
+    const reuse = kind === 'read' || kind === 'spared'
+    await generators.prepare({ kind: 'prepare', units: sent.units, ...to, method: 'POST', presses: PRESSES, reuse })
+  }
   const seconds = isFirst ? FIRST.seconds : options.seconds
   const warmUpS = isFirst ? 0 : seconds * WARM_UP_SHARE
-  const [port = 0, pids] = [running[0]?.port, running.map(({ pid }) => pid)]
-  const found = await generators.go({ port, pids, connections, rate, seconds, warmUpS })
+  const parts = partsOf(deployment, running)
+  const found = await generators.go({ port: running[0]?.port ?? 0, parts, connections, rate, seconds, warmUpS })
   if (isFirst) return found
   const good = found.statuses[200] ?? 0
   if (found.answers - good > Math.max(HICCUP, ERRORS_MAX * found.answers) || good === 0)

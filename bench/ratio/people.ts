@@ -19,17 +19,17 @@ export function bodyOf(index: number, ordinal: number, presses = PRESSES): strin
   )
 }
 
-const ENROLLED_PRESSES = 44
+/** Key presses that words suggested for a sign-in give. */
+export const ENROLLED_PRESSES = 44
 const AT_ONCE = 8
 /** Tries of a request: on a busy machine the service may answer 503. Nothing is measured here. */
 const TRIES = 40
 const RETRY_MS = 250
+const ANSWER_MS = 60_000
 /** First ordinal of verified patterns, so that none repeats a reference. */
 export const VERIFIED_FROM = 1000
 
-interface Enrolling {
-  readonly port: number
-  readonly apikey: string
+interface Enrolling extends Core {
   readonly people: number
   /** Index of the first person; default 0. */
   readonly first?: number
@@ -38,6 +38,41 @@ interface Enrolling {
   readonly presses?: number
   /** Called for each stored reference, in order. */
   readonly onStored?: (index: number, body: string) => void
+}
+
+interface Core {
+  readonly port: number
+  readonly apikey: string
+}
+
+/** A call of the core API, which a busy machine may answer 503 for a while. */
+type CoreCall = (method: string, path: string, sent?: { session?: string; body?: string }) => Promise<Response>
+
+/** Calls the core API of a service. A call without an answer within a minute fails. */
+export function coreCall({ port, apikey }: Core): CoreCall {
+  const headers = { apikey, 'content-type': 'application/json' }
+  const call = async (method: string, path: string, { session = '', body = '' } = {}, tries = 0): Promise<Response> => {
+    const answer = await fetch(`http://127.0.0.1:${port}/core${path}`, {
+      method,
+      headers: session === '' ? headers : { ...headers, 'x-service-session': session },
+      ...(body === '' ? {} : { body }),
+      signal: AbortSignal.timeout(ANSWER_MS),
+    })
+    if (answer.status !== 503 || tries === TRIES) return answer
+    await answer.arrayBuffer()
+    await delay(RETRY_MS)
+    return call(method, path, { session, body }, tries + 1)
+  }
+  return (method, path, sent) => call(method, path, sent)
+}
+
+/** Runs `work` on each index, a few at once. */
+export async function forEachOf(first: number, count: number, work: (index: number) => Promise<void>): Promise<void> {
+  let next = first
+  const lane = async () => {
+    for (let index = next++; index < first + count; index = next++) await work(index)
+  }
+  await Promise.all(Array.from({ length: Math.min(AT_ONCE, count) }, lane))
 }
 
 /** Creates and enrolls people through the core API. */
@@ -50,19 +85,7 @@ export async function enroll({
   presses = ENROLLED_PRESSES,
   onStored = () => {},
 }: Enrolling): Promise<void> {
-  const core = `http://127.0.0.1:${port}/core`
-  const headers = { apikey, 'content-type': 'application/json' }
-  const call = async (method: string, path: string, { session = '', body = '' } = {}, tries = 0): Promise<Response> => {
-    const answer = await fetch(core + path, {
-      method,
-      headers: session === '' ? headers : { ...headers, 'x-service-session': session },
-      ...(body === '' ? {} : { body }),
-    })
-    if (answer.status !== 503 || tries === TRIES) return answer
-    await answer.arrayBuffer()
-    await delay(RETRY_MS)
-    return call(method, path, { session, body }, tries + 1)
-  }
+  const call = coreCall({ port, apikey })
   const one = async (index: number): Promise<void> => {
     const created = await call('POST', `/users/${userRef(index)}`)
     await created.arrayBuffer()
@@ -81,9 +104,5 @@ export async function enroll({
       } else if (!text.includes('detection-bot')) throw new Error(`enrolling a person: ${answer.status} ${text}`)
     }
   }
-  let next = first
-  const lane = async () => {
-    for (let index = next++; index < first + people; index = next++) await one(index)
-  }
-  await Promise.all(Array.from({ length: Math.min(AT_ONCE, people) }, lane))
+  await forEachOf(first, people, one)
 }

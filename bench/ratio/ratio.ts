@@ -16,6 +16,8 @@ const HELP = `Performance of the verify path as ratios within one run on one mac
   --seconds N       measured seconds of each turn, after a warm-up of a quarter of that (3)
   --people N        enrolled people (512; more than connections, so that no person has two concurrent sign-ins)
   --fronts N        serving processes of each kind (the cores, at most two)
+  --signin-people N people with 5 references and 48 earlier sign-ins who sign in (20000, which take minutes to create; 0 leaves
+                    the turns of sign-ins out)
   --provider NAME   also run one front with another HTTP server, uws or node, and give its rate over that of one front
                     (provider_over_own); HTTP_SERVER sets the server of all others
   --json FILE       also write the report to a file
@@ -32,9 +34,14 @@ function providerOf(name: string | undefined): HttpServerChoice | null {
 }
 
 await runBench('ratio', async () => {
-  const defaults = { rounds: 5, seconds: 3, people: 512, fronts: Math.min(2, availableParallelism()) }
-  const { numbers, files } = benchOptions('ratio', HELP, defaults, { files: ['json', 'provider'] })
-  const options = { ...numbers, provider: providerOf(files.provider) }
+  const fronts = Math.min(2, availableParallelism())
+  const defaults = { rounds: 5, seconds: 3, people: 512, 'signin-people': 20_000, fronts }
+  const { numbers, files } = benchOptions('ratio', HELP, defaults, {
+    files: ['json', 'provider'],
+    zero: ['signin-people'],
+  })
+  const { 'signin-people': signInPeople, ...others } = numbers
+  const options = { ...others, signInPeople, provider: providerOf(files.provider) }
   const facts = servingMachine()
   const say = (line: string) => process.stderr.write(`${line}\n`)
   const deployment = await deploy('Bench')

@@ -9,6 +9,9 @@ const over = (above: readonly Measured[], below: readonly Measured[], of: (one: 
   spreadOf(above.map((one, round) => of(one) / (below[round] === undefined ? Number.NaN : of(below[round]))))
 
 const perSecond = ({ per_s }: Measured) => per_s
+/** Processor time of an answer in the fronts, PostgreSQL and Redis, µs. */
+const processorUs = ({ server_cpu_us, postgres_cpu_us, redis_cpu_us }: Measured) =>
+  [server_cpu_us, postgres_cpu_us, redis_cpu_us].reduce<number>((sum, us) => sum + (us ?? Number.NaN), 0)
 
 /** The report of `bench -- ratio`: ratios first, then their inputs. */
 export function ratioReport(
@@ -26,6 +29,12 @@ export function ratioReport(
     two_over_one: over(turns.verify_64, turns.verify_one_front_64, perSecond),
     embedded_over_redis: over(turns.verify_without_redis_64, turns.verify_64, perSecond),
     p99_over_peer_at_its_highest_rate: over(turns.verify_at_peer_rate, turns.peer_64, ({ p99_ms }) => p99_ms),
+    verify_16_over_64: over(turns.verify_16, turns.verify_64, processorUs),
+  }
+  const signIns = turns.signin_64.length > 0 && {
+    signin_over_peer: over(turns.signin_64, turns.peer_signin_64, perSecond),
+    signin_cpu_over_verify: over(turns.signin_64, turns.verify_64, processorUs),
+    signin_half_p99_ms: spreadOf(turns.signin_half.map(({ p99_ms }) => p99_ms)),
   }
   const by = turns.verify_by_provider_64.length > 0 && {
     provider_over_own: over(turns.verify_by_provider_64, turns.verify_one_front_64, perSecond),
@@ -40,15 +49,21 @@ export function ratioReport(
     two_over_one: middle(ratios.two_over_one),
     embedded_over_redis: middle(ratios.embedded_over_redis),
     p99_over_peer_at_its_highest_rate: middle(ratios.p99_over_peer_at_its_highest_rate),
+    verify_16_over_64: middle(ratios.verify_16_over_64),
+    ...(signIns && {
+      signin_over_peer: middle(signIns.signin_over_peer),
+      signin_cpu_over_verify: middle(signIns.signin_cpu_over_verify),
+      signin_half_p99_ms: middle(signIns.signin_half_p99_ms),
+    }),
     ...(by && { provider_over_own: middle(by.provider_over_own) }),
     idle_cpu_percent: measured.idleCpuPercent,
     bars: barsOf({
-      ...Object.fromEntries(Object.entries(ratios).map(([name, { median: value }]) => [name, value])),
+      ...Object.fromEntries(Object.entries({ ...ratios, ...signIns }).map(([name, { median: value }]) => [name, value])),
       scan_over_parse: scan.ratio,
       ...(measured.idleCpuPercent === null ? {} : { idle_cpu_percent: measured.idleCpuPercent }),
     }),
     by_processor_time: byProcessorTime(turns),
-    spread: { ...ratios, ...by },
+    spread: { ...ratios, ...signIns, ...by },
     scan,
     turns: Object.fromEntries(
       TURNS.filter((turn) => turns[turn].length > 0).map((turn) => [turn, turnReport(turns[turn])]),
@@ -64,13 +79,17 @@ export function ratioReport(
 
 /** Bounds of each ratio: at least `least`, at most `most`. */
 const BARS: Readonly<Record<string, { readonly least?: number; readonly most?: number }>> = {
-  verify_over_read_only_64: { least: 0.13 },
+  verify_over_read_only_64: { least: 0.08 },
   verify_over_read_only_256: { least: 0.19 },
-  verify_over_peer: { least: 6 },
+  verify_over_peer: { least: 8 },
   scan_over_parse: { most: 0.25 },
   two_over_one: { least: 1.15 },
-  embedded_over_redis: { least: 0.15 },
+  embedded_over_redis: { least: 0.45 },
   p99_over_peer_at_its_highest_rate: { most: 0.5 },
+  verify_16_over_64: { most: 1.6 },
+  signin_over_peer: { least: 8 },
+  signin_cpu_over_verify: { most: 2 },
+  signin_half_p99_ms: { most: 10 },
   idle_cpu_percent: { most: 1 },
 }
 
@@ -109,6 +128,8 @@ function turnReport(runs: readonly Measured[]) {
     p50_ms: of(({ p50_ms }) => p50_ms),
     p99_ms: of(({ p99_ms }) => p99_ms),
     server_cpu_us: of(({ server_cpu_us }) => server_cpu_us),
+    postgres_cpu_us: of(({ postgres_cpu_us }) => postgres_cpu_us),
+    redis_cpu_us: of(({ redis_cpu_us }) => redis_cpu_us),
     generator_cpu_us: of(({ generator_cpu_us }) => generator_cpu_us),
     runs,
   }

@@ -11,6 +11,7 @@ import { startEmbedded } from '../../src/storage/postgres/embedded/embedded.js'
 import { freePort, readPidFile } from '../../src/storage/postgres/embedded/embedded-running.js'
 import { administration, openStores } from '../../src/wiring/open-stores.js'
 import type { Stores } from '../../src/wiring/stores.js'
+import type { Parts } from './parts.js'
 import { within } from './within.js'
 
 /** The stores of a bench's processes, and an organization with a key. */
@@ -46,6 +47,13 @@ export interface Running {
   readonly pid: number
   stop(): Promise<void>
 }
+
+/** The parts of a deployment, of which `running` are the fronts. */
+export const partsOf = ({ postgresPid, redisPid }: Deployment, running: readonly Running[]): Parts => ({
+  front: running.map(({ pid }) => pid),
+  postgres: postgresPid,
+  redis: redisPid,
+})
 
 /** Connections of a server that several services and a peer share, and the most of each of their processes. */
 const CONNECTIONS = 200

@@ -6,6 +6,13 @@ interface BenchOptions<N extends string> {
   readonly files: Readonly<Record<string, string | undefined>>
 }
 
+interface OptionKinds {
+  readonly files?: readonly string[]
+  readonly kind?: 'bench' | 'drill'
+  /** Names of numbers that may be 0. */
+  readonly zero?: readonly string[]
+}
+
 /**
  * Reads the options of a bench or a drill (`kind`): numbers above 0, files by name. `--help` prints `help` and ends the process. An
  * invalid option prints a sentence and ends the process with status 2.
@@ -14,7 +21,7 @@ export function benchOptions<N extends string>(
   name: string,
   help: string,
   defaults: Readonly<Record<N, number>>,
-  { files = ['json'], kind = 'bench' }: { readonly files?: readonly string[]; readonly kind?: 'bench' | 'drill' } = {},
+  { files = ['json'], kind = 'bench', zero = [] }: OptionKinds = {},
 ): BenchOptions<N> {
   const fail = (message: string): never => {
     process.stderr.write(`${kind} ${name}: ${message}; --help lists the options\n`)
@@ -35,7 +42,7 @@ export function benchOptions<N extends string>(
   }
   const numbers = names.map((option): [N, number] => {
     const value = Number(given[option] ?? defaults[option])
-    if (!(value > 0) || !Number.isFinite(value))
+    if (!(value > 0 || (value === 0 && zero.includes(option))) || !Number.isFinite(value))
       fail(`--${option}: expected a number above 0, got ${JSON.stringify(given[option])}`)
     if (option !== 'seconds' && !Number.isInteger(value)) fail(`--${option}: expected a whole number`)
     return [option, value]

@@ -34,7 +34,7 @@ const CreatedState = z
       .describe('the temporary security code if one was issued, shown only in this answer'),
   })
   .meta({ title: 'CreatedAccount' })
-const BootstrapState = z
+export const BootstrapState = z
   .object({
     ...AccountFields,
     sessionId: z.string().describe('also the X-Service-Session response header; expires after 900 s'),
@@ -60,7 +60,7 @@ const unknownAccount = (userRef: string, targetRefPatterns: number) => ({
   targetRefPatterns,
 })
 
-function bootstrapState({ userRef, memberRef }: Designation, begun: Bootstrap) {
+export function bootstrapState({ userRef, memberRef }: Designation, begun: Bootstrap) {
   const known = begun.state === null ? unknownAccount(userRef, begun.targetRefPatterns) : accountFields(begun.state)
   return {
     ...known,
