@@ -30,7 +30,7 @@ interface Needs {
 }
 
 /** Connections of the closed loops for each front: enough to keep it busy and to let attempts share commits. */
-const CONNECTIONS = 16
+export const CONNECTIONS = 16
 /** Verifies created per second of a loop; the rest is discarded. */
 export const A_SECOND = 3000
 const CODES = 20

@@ -26,7 +26,14 @@ export interface RatioOptions {
 }
 
 /** The turns of whole sign-ins. */
-export const SIGN_IN_TURNS = ['signin_4', 'signin_16', 'signin_64', 'signin_256', 'signin_half', 'peer_signin_64'] as const
+export const SIGN_IN_TURNS = [
+  'signin_4',
+  'signin_16',
+  'signin_64',
+  'signin_256',
+  'signin_half',
+  'peer_signin_64',
+] as const
 /**
  * The compared loads, which take turns. A name ends with the number of connections, or of people who sign in at once; `verify_16` has
  * 16 connections for each process.
@@ -293,7 +300,11 @@ function signInTurns(
     signin_half: signIn(FEW, () => latest('signin_64') / 2),
     peer_signin_64: (isFirst) => {
       const signIns = ofPeer(Math.ceil(SPARE * secondsOf(isFirst) * best('peer_signin_64')))
-      return runTurn(needs, { kind: 'peerSignIn', running: services.peer, connections: FEW, rate: null, sent: { signIns } }, isFirst)
+      return runTurn(
+        needs,
+        { kind: 'peerSignIn', running: services.peer, connections: FEW, rate: null, sent: { signIns } },
+        isFirst,
+      )
     },
   }
 }
@@ -318,11 +329,7 @@ interface Load {
 }
 
 /** Prepares the generators' requests and runs one turn. */
-async function runTurn(
-  { generators, options, deployment }: Needs,
-  load: Load,
-  isFirst: boolean,
-): Promise<Measured> {
+async function runTurn({ generators, options, deployment }: Needs, load: Load, isFirst: boolean): Promise<Measured> {
   const { kind, running, connections, rate, sent } = load
   const to = { apikey: deployment.apikey, path: PATHS[kind] }
   if ('signIns' in sent) await generators.prepare({ kind: 'prepare-sign-ins', units: sent.signIns, ...to })

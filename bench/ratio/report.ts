@@ -58,7 +58,9 @@ export function ratioReport(
     ...(by && { provider_over_own: middle(by.provider_over_own) }),
     idle_cpu_percent: measured.idleCpuPercent,
     bars: barsOf({
-      ...Object.fromEntries(Object.entries({ ...ratios, ...signIns }).map(([name, { median: value }]) => [name, value])),
+      ...Object.fromEntries(
+        Object.entries({ ...ratios, ...signIns }).map(([name, { median: value }]) => [name, value]),
+      ),
       scan_over_parse: scan.ratio,
       ...(measured.idleCpuPercent === null ? {} : { idle_cpu_percent: measured.idleCpuPercent }),
     }),

@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import { finished } from 'node:stream/promises'
 import postgres from 'postgres'
 import { v7 } from 'uuid'
+import type { Vault } from '../../src/storage/vault.js'
 import { bodyOf, coreCall, ENROLLED_PRESSES, enroll, forEachOf, userRef, VERIFIED_FROM } from '../ratio/people.js'
 import { inBulk } from './bulk.js'
-import type { Deployment } from './deployment.js'
 import { type Copy, historyLines, type LinesOf, templateOf } from './history-rows.js'
 import { within } from './within.js'
 
@@ -15,6 +15,14 @@ export interface Histories {
   typistOf(n: number): number
   /** First ordinal of typing that no pattern of a history has. */
   readonly typedFrom: number
+}
+
+/** The database and an organization with a key, of a deployment. */
+interface Filled {
+  readonly databaseUrl: string
+  readonly organizationId: string
+  readonly apikey: string
+  readonly stores: { readonly vault: Vault }
 }
 
 interface Filling {
@@ -46,7 +54,7 @@ const JOBS = ['slide_totals']
  * 60 days. Samples are sealed for each person, and rows are written in the order of their times, as sign-ins write them. 20,000 people
  * with 48 attempts take two minutes on two cores.
  */
-export async function fillHistories(deployment: Deployment, filling: Filling): Promise<Histories> {
+export async function fillHistories(deployment: Filled, filling: Filling): Promise<Histories> {
   const { databaseUrl, apikey, organizationId, stores } = deployment
   const { port, people, attempts, first, say } = filling
   const count = Math.min(TEMPLATES, people)
