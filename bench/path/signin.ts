@@ -25,7 +25,7 @@ const BLOCKS = [
 type Blocks = Readonly<Record<(typeof BLOCKS)[number], number>>
 
 interface Needs {
-  /** Of this measurement alone, with `SIGN_IN_BUFFERS_MIB`. */
+  /** A deployment for this measurement alone, with `SIGN_IN_BUFFERS_MIB`. */
   readonly deployment: Deployment
   readonly service: Running
   readonly fronts: number
@@ -133,7 +133,7 @@ async function countersOf(sql: postgres.Sql): Promise<Counters> {
   return { blocks: new Map(rows.map(({ name, ...blocks }) => [name, blocks])), wal: lsn?.wal ?? 0 }
 }
 
-/** What was counted in between, without tables that nobody used. */
+/** The counts in between, without tables that nobody used. */
 function since(before: Counters, after: Counters): Counters {
   const blocks = [...after.blocks].map(([name, of]): [string, Blocks] => {
     const earlier = before.blocks.get(name)
@@ -166,7 +166,7 @@ async function sessionBytes(redis: Redis): Promise<number> {
 
 type SignInsMeasured = Awaited<ReturnType<typeof measureSignIns>>
 
-/** What a sign-in takes from the stores. */
+/** The table of the blocks and bytes of a sign-in. */
 export function signInTable(found: SignInsMeasured): string {
   const { blocks, wal_bytes, redis_session_bytes, shared_buffers_mib, database_mib, people, p50_ms, p99_ms } = found
   const of = (block: keyof Blocks) => String(blocks[block])

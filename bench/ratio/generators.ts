@@ -14,7 +14,7 @@ export interface Measured {
   readonly actions: Readonly<Record<string, number>>
   /** Processor time per answer of the processes under test, µs; null on a system without /proc. */
   readonly server_cpu_us: number | null
-  /** Of the stores, which other turns' processes use only to rest; null without /proc or such a store. */
+  /** The same of the stores, which idle services use little; null without /proc, or for a store that the bench did not start. */
   readonly postgres_cpu_us: number | null
   readonly redis_cpu_us: number | null
   /** Processor time per answer of this process, which generates the load. */

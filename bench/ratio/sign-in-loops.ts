@@ -8,7 +8,7 @@ export interface SignIn {
   readonly body: Buffer
 }
 
-export interface SignInLoops {
+interface SignInLoops {
   /** Twice as many as people sign in at once, so that each request has several to choose from. */
   readonly open: readonly Connection[]
   /** Starts a second at even intervals, whatever the answers; null starts the next one after an answer. */

@@ -1,6 +1,6 @@
 import type postgres from 'postgres'
 
-/** Tables of people and attempts, whose triggers and row level security a bulk load goes around. */
+/** Tables of people and attempts, that a bulk load writes without triggers and row level security. */
 const FILLED = ['account', 'member', 'reference_pattern', 'authentication', 'replay_mark'] as const
 
 interface BulkOptions {

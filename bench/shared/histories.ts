@@ -26,7 +26,7 @@ interface Filled {
 }
 
 interface Filling {
-  /** Of a service, which enrolls the templates. */
+  /** The port of a service, which enrolls the templates. */
   readonly port: number
   readonly people: number
   /** Successful attempts of each person. */

@@ -13,11 +13,11 @@ interface SampleRow {
 }
 
 /** The rows of a person who was enrolled and signed in through the API. */
-export interface Template {
+interface Template {
   readonly account: Row
   readonly member: Row
   readonly references: readonly SampleRow[]
-  /** Of the latest successful attempts. */
+  /** The latest successful attempts, oldest first. */
   readonly attempts: readonly SampleRow[]
   readonly mark: Row
 }
