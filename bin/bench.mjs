@@ -11,11 +11,11 @@ const BENCHES = {
   },
   ratio: {
     file: 'ratio/ratio.js',
-    question: 'How fast is a verify, compared with its bounds and a conventional service?',
+    question: 'How fast are a verify and a sign-in, compared with their bounds and a conventional service?',
   },
   path: {
     file: 'path/path.js',
-    question: 'What does each step of a verify cost, and each request that the planner counts?',
+    question: 'What does each step of a verify cost, each request that the planner counts, and a sign-in?',
   },
   growth: {
     file: 'growth/growth.js',

@@ -5,14 +5,14 @@ import { readConfig } from '../../src/process/config.js'
 import { encodeSample } from '../../src/scoring/sample.js'
 import { freePort } from '../../src/storage/postgres/embedded/embedded-running.js'
 import { openPeerStores, type PeerStores } from '../peers/peer-stores.js'
-import { type Deployment, partsOf, type Running } from '../shared/deployment.js'
+import type { Deployment, Running } from '../shared/deployment.js'
 import { fillHistories, type Histories } from '../shared/histories.js'
 import { processorS, residentBytes } from '../shared/machine.js'
-import type { SignInUnit, Unit } from './generator.js'
 import { type Generators, type Measured, startGenerators } from './generators.js'
-import { bodyOf, enroll, PRESSES, userRef, VERIFIED_FROM } from './people.js'
+import { bodyOf, enroll, userRef, VERIFIED_FROM } from './people.js'
 import { A_SESSION, mintIn, unitsFor } from './sessions.js'
 import { type SignIns, signInsFor } from './sign-ins.js'
+import { type Load, runTurn, WARM_UP_SHARE } from './turn.js'
 
 export interface RatioOptions {
   readonly rounds: number
@@ -63,7 +63,6 @@ export interface RatiosMeasured {
   readonly body_bytes: number
 }
 
-const WARM_UP_SHARE = 0.25
 const IDLE_S = 10
 const [FEW, MANY] = [64, 256]
 /** Connections of `verify_16` for each process. */
@@ -78,10 +77,6 @@ const SPARE = 1.6
 const FIRST = { rate: 800, seconds: 8 }
 /** Requests reused for the reader and the spared peer, which detect no replay. */
 const REUSED = 1500
-/** Above this share of answers other than 200 a turn is invalid, unless they are only a few in a short turn. */
-const [ERRORS_MAX, HICCUP] = [0.01, 3]
-/** Least share of scored attempts: a refused one is not scored, so it would be cheap. */
-const JUDGED_MIN = 0.95
 
 interface Needs {
   readonly deployment: Deployment
@@ -136,12 +131,7 @@ export async function measureRatios(
     },
   })
   for (const [index, typed] of bodies) await peerStores.enroll(userRef(index), typed.map(sampleOf))
-  const { signInPeople } = options
-  const filling = { port: all.port, first: 2 * people, attempts: ATTEMPTS, say }
-  const histories =
-    signInPeople === 0
-      ? null
-      : await fillHistories(deployment, { ...filling, people: Math.ceil((1 + PEER_SHARE) * signInPeople) })
+  const histories = await historiesOf(deployment, all, options, say)
   const needs = { deployment, options, generators, peerStores, histories, say }
   say(`idle for ${IDLE_S} s ...`)
   const idleCpuPercent = await idle(all)
@@ -165,6 +155,18 @@ export async function measureRatios(
     await generators.close()
     await peerStores.close()
   }
+}
+
+/** People with a history, after those of the other turns; null if none sign in. */
+async function historiesOf(
+  deployment: Deployment,
+  { port }: Running,
+  { signInPeople, people }: RatioOptions,
+  say: (line: string) => void,
+): Promise<Histories | null> {
+  if (signInPeople === 0) return null
+  const all = Math.ceil((1 + PEER_SHARE) * signInPeople)
+  return fillHistories(deployment, { port, people: all, attempts: ATTEMPTS, first: 2 * people, say })
 }
 
 function sampleOf(body: string): Uint8Array {
@@ -225,7 +227,7 @@ async function turnsOf(
   const reuse =
     (kind: 'read' | 'spared', running: readonly Running[], connections = FEW): RunTurn =>
     (isFirst) =>
-      runTurn(needs, { kind, running, connections, rate: null, sent: { units: reused } }, isFirst)
+      run(needs, { kind, running, connections, rate: null, sent: { units: reused } }, isFirst)
   const verify =
     (
       running: readonly Running[],
@@ -237,12 +239,12 @@ async function turnsOf(
       const each = rate === null ? A_SESSION : 1
       const count = Math.ceil((SPARE * secondsOf(isFirst) * perS) / each)
       const unused = await units(count, mintIn(store, organizationId), each)
-      return runTurn(needs, { kind: 'verify', running, connections, rate, sent: { units: unused } }, isFirst)
+      return run(needs, { kind: 'verify', running, connections, rate, sent: { units: unused } }, isFirst)
     }
   const askPeer: RunTurn = async (isFirst) => {
     const count = Math.ceil((SPARE * secondsOf(isFirst) * best('peer_64')) / A_SESSION)
     const unused = await peerUnits(count, mintIn(peerStores.sessions, organizationId))
-    return runTurn(
+    return run(
       needs,
       { kind: 'peer', running: services.peer, connections: FEW, rate: null, sent: { units: unused } },
       isFirst,
@@ -265,6 +267,9 @@ async function turnsOf(
     ...signInTurns(needs, services, { best, latest, secondsOf }),
   }
 }
+
+const run = (needs: Needs, load: Load, isFirst: boolean): Promise<Measured> =>
+  runTurn(needs, load, { seconds: isFirst ? FIRST.seconds : needs.options.seconds, isCounted: !isFirst })
 
 interface Rates {
   /** The best rate of a turn so far, and the latest. */
@@ -290,7 +295,7 @@ function signInTurns(
     (isFirst) => {
       const rate = rateOf()
       const signIns = ours(Math.ceil(SPARE * secondsOf(isFirst) * (rate ?? best('signin_64'))))
-      return runTurn(needs, { kind: 'signIn', running: services.all, connections, rate, sent: { signIns } }, isFirst)
+      return run(needs, { kind: 'signIn', running: services.all, connections, rate, sent: { signIns } }, isFirst)
     }
   return {
     signin_4: signIn(4),
@@ -300,53 +305,11 @@ function signInTurns(
     signin_half: signIn(FEW, () => latest('signin_64') / 2),
     peer_signin_64: (isFirst) => {
       const signIns = ofPeer(Math.ceil(SPARE * secondsOf(isFirst) * best('peer_signin_64')))
-      return runTurn(
+      return run(
         needs,
         { kind: 'peerSignIn', running: services.peer, connections: FEW, rate: null, sent: { signIns } },
         isFirst,
       )
     },
   }
-}
-
-const PATHS = {
-  read: '/core/read',
-  verify: '/core/users/{userRef}/verify',
-  peer: '/users/{userRef}/verify',
-  spared: '/users/{userRef}/verify',
-  signIn: '/core/users/{userRef}',
-  peerSignIn: '/users/{userRef}',
-} as const
-
-interface Load {
-  readonly kind: keyof typeof PATHS
-  readonly running: readonly Running[]
-  readonly connections: number
-  /** Requests per second; null for a closed loop. */
-  readonly rate: number | null
-  /** Requests, or whole sign-ins. */
-  readonly sent: { readonly units: readonly Unit[] } | { readonly signIns: readonly SignInUnit[] }
-}
-
-/** Prepares the generators' requests and runs one turn. */
-async function runTurn({ generators, options, deployment }: Needs, load: Load, isFirst: boolean): Promise<Measured> {
-  const { kind, running, connections, rate, sent } = load
-  const to = { apikey: deployment.apikey, path: PATHS[kind] }
-  if ('signIns' in sent) await generators.prepare({ kind: 'prepare-sign-ins', units: sent.signIns, ...to })
-  else {
-    const reuse = kind === 'read' || kind === 'spared'
-    await generators.prepare({ kind: 'prepare', units: sent.units, ...to, method: 'POST', presses: PRESSES, reuse })
-  }
-  const seconds = isFirst ? FIRST.seconds : options.seconds
-  const warmUpS = isFirst ? 0 : seconds * WARM_UP_SHARE
-  const parts = partsOf(deployment, running)
-  const found = await generators.go({ port: running[0]?.port ?? 0, parts, connections, rate, seconds, warmUpS })
-  if (isFirst) return found
-  const good = found.statuses[200] ?? 0
-  if (found.answers - good > Math.max(HICCUP, ERRORS_MAX * found.answers) || good === 0)
-    throw new Error(`${kind}: answers were not 200 but ${JSON.stringify(found.statuses)}`)
-  const judged = (found.actions.verified ?? 0) + (found.actions.rejected ?? 0)
-  if (kind !== 'read' && judged < JUDGED_MIN * found.answers)
-    throw new Error(`${kind}: too few attempts were scored: ${JSON.stringify(found.actions)}`)
-  return found
 }

@@ -13,14 +13,8 @@ const perSecond = ({ per_s }: Measured) => per_s
 const processorUs = ({ server_cpu_us, postgres_cpu_us, redis_cpu_us }: Measured) =>
   [server_cpu_us, postgres_cpu_us, redis_cpu_us].reduce<number>((sum, us) => sum + (us ?? Number.NaN), 0)
 
-/** The report of `bench -- ratio`: ratios first, then their inputs. */
-export function ratioReport(
-  measured: RatiosMeasured,
-  scan: ReturnType<typeof scanOverParse>,
-  options: RatioOptions,
-  machine: ServingMachine,
-) {
-  const { turns } = measured
+/** The ratios, those of sign-ins and those of a provider; false without such turns. */
+function ratiosOf(turns: RatiosMeasured['turns']) {
   const ratios = {
     verify_over_read_only_64: over(turns.verify_64, turns.read_only_64, perSecond),
     verify_over_read_only_256: over(turns.verify_256, turns.read_only_256, perSecond),
@@ -39,6 +33,18 @@ export function ratioReport(
   const by = turns.verify_by_provider_64.length > 0 && {
     provider_over_own: over(turns.verify_by_provider_64, turns.verify_one_front_64, perSecond),
   }
+  return { ratios, signIns, by }
+}
+
+/** The report of `bench -- ratio`: ratios first, then their inputs. */
+export function ratioReport(
+  measured: RatiosMeasured,
+  scan: ReturnType<typeof scanOverParse>,
+  options: RatioOptions,
+  machine: ServingMachine,
+) {
+  const { turns } = measured
+  const { ratios, signIns, by } = ratiosOf(turns)
   const middle = (spread: Spread) => spread.median
   return {
     verify_over_read_only_64: middle(ratios.verify_over_read_only_64),
