@@ -11,6 +11,7 @@ import type {
   StoredReference,
 } from '../../profile.js'
 import type { Database, Transaction } from '../connection/client.js'
+import { addReference } from './add-reference.js'
 import { endLink, endLinks, isLive } from './link-row.js'
 import {
   lockMember,
@@ -80,10 +81,7 @@ export function postgresProfiles(database: Database): ProfileStore {
         return rows.map(toReference)
       }),
 
-    add: (organizationId, reference, rules) =>
-      adding(organizationId, reference, { ...rules, lock: lockMemberAndAccount }, (found) =>
-        add(found, reference, rules),
-      ),
+    add: addReference(database),
     replaceOldest: (organizationId, reference, rules) =>
       adding(organizationId, reference, rules, (found) => replaceOldest(found, reference, rules)),
     addToSuccessor: (organizationId, reference, rules) =>
@@ -121,31 +119,6 @@ async function reset({ sql, owner, member }: LockedMember, at: number, pendingId
   await endLinks(sql, owner)
   await forgetStrangers(sql, organizationId, memberId)
   return { member: after, nPatternsDeleted: gone.filter(({ kind }) => kind === 'enrolled').length }
-}
-
-async function add(
-  { sql, owner, member }: LockedMember,
-  reference: NewReference,
-  rules: Parameters<ProfileStore['add']>[2],
-): Promise<AddOutcome> {
-  const n = member.nPatternsRef
-  const fits = n === 0 || member.sampleFormat === SAMPLE_FORMAT
-  if (member.generation !== reference.generation || n >= rules.limit || !fits) return { outcome: 'closed', member }
-  const early = n < rules.target ? await tooSoon(sql, owner, reference, rules) : null
-  if (early !== null) return early
-  if (!(await claimMark(sql, reference, rules))) return { outcome: 'replay' }
-  if (!(await insert(sql, owner, reference, 'enrolled'))) return { outcome: 'closed', member }
-  if (n >= rules.target) await deleteComparisonSet(sql, owner)
-  const { visible, sensitive } = counted(reference.mode)
-  const completes = n + 1 === rules.target
-  const after = await updateMember(
-    sql,
-    owner,
-    sql`n_visible = n_visible + ${visible}, n_sensitive = n_sensitive + ${sensitive}, sample_format = ${SAMPLE_FORMAT},
-      profile_version = profile_version + 1
-      ${completes ? sql`, completed_at = ${dateOf(reference.createdAt)}` : sql``}`,
-  )
-  return { outcome: 'added', member: after, completes: n + 1 >= rules.limit }
 }
 
 async function replaceOldest(
