@@ -9,9 +9,11 @@ type WaitingAttempt = Waiting<Owned, RecordOutcome>
 /** Largest number of attempts per commit, with which the statement stays far below its time-out. */
 const BATCH_MAX = 64
 /**
- * A commit waits for at most this many attempts, and while one is under way, another one begins with this many. A statement
- * costs PostgreSQL some 430 us, and each attempt more, so larger batches are cheaper. But a batch of all requests of a front
- * (`REQUESTS_AT_ONCE`, 64) leaves that front idle meanwhile. With 40 instead of 24, the processor time of front and stores per
+ * A commit waits for at most this many attempts, and while one is under way, another one begins with this many. PostgreSQL 17.10
+ * executes 1.77 million instructions of `record_attempts` for one attempt, and 0.58 million for each of forty (callgrind). The start
+ * of the plan takes 0.48 of the 1.77, and the check constraints of `member`, which each statement parses again, 0.26. A loop of
+ * simple statements takes 1.63 for one, but 1.32 for each of forty. Larger batches are therefore cheaper. But a batch of all requests
+ * of a front (`REQUESTS_AT_ONCE`, 64) leaves that front idle meanwhile. With 40 instead of 24, the processor time of front and stores per
  * verify, the rate and p99 are x 0.92, 1.01 and 0.92 with one front at 64 connections, and x 0.96, 1.03 and 0.92 with two fronts at
  * 256. With 56 and one front they are x 0.94, 0.90 and 1.04 (medians of 5 alternating rounds on two cores).
  */
