@@ -46,7 +46,7 @@ begin
   -- a row lock the row is the committed one. The join includes the account: without statistics the planner may choose either
   -- index, and with one of them it reads all members of the organization unless the account is given.
   locked_member as materialized (
-    select a.*, m.attempts_version, m.generation, m.row_version, m.profile_version from attempt a
+    select a.*, m.attempts_version, m.generation, m.row_version from attempt a
     join keystride.member m on m.organization_id = a.organization_id and m.account_id = a.account_id and m.id = a.member_id
     order by m.organization_id, m.id for no key update of m),
   -- An attempt is a replay if its mark resembles a known one whose pattern was not compared, as in claim_mark. `offset 0` is an
@@ -76,7 +76,7 @@ begin
       returning m.organization_id, m.exact),
   -- An attempt is a replay too if another process has claimed the same mark concurrently.
   decided as materialized (
-    select c.i, c.organization_id, c.account_id, c.member_id, c.profile_version, c.at, case when c.outcome = 'recorded' and c.exact is not null
+    select c.i, c.organization_id, c.account_id, c.member_id, c.at, case when c.outcome = 'recorded' and c.exact is not null
         and not exists (select from claimed_mark m where m.organization_id = c.organization_id and m.exact = c.exact)
       then 'replay' else c.outcome end as outcome
     from checked c),
@@ -98,16 +98,6 @@ begin
         and (entry_of[d.i] is not null or pattern_ids[d.i] is null)
         and s.organization_id = d.organization_id and s.member_id = d.member_id
         and s.attempts_version = attempts_versions[d.i] and s.generation = generations[d.i]),
-  replaced_set as (
-    insert into keystride.comparison_set as s (organization_id, member_id, generation, profile_version, attempts_version,
-        has_adaptive, oldest_at, base)
-      select d.organization_id, d.member_id, generations[d.i], d.profile_version, attempts_versions[d.i] + 1,
-        sets_adaptive[d.i], to_timestamp(sets_oldest_ms[d.i] / 1000::float8), decode(base_of[d.i], 'base64')
-      from decided d where d.outcome = 'recorded' and base_of[d.i] is not null
-      order by d.organization_id, d.member_id
-      on conflict (organization_id, member_id) do update set generation = excluded.generation,
-        profile_version = excluded.profile_version, attempts_version = excluded.attempts_version,
-        has_adaptive = excluded.has_adaptive, oldest_at = excluded.oldest_at, base = excluded.base, tail = ''),
   written_attempt as (
     insert into keystride.authentication (organization_id, id, created_at, account_id, member_id, user_ref, member_ref,
         account_type, session_id, method, authenticated, recommended_action, reason, confidence, confidence_biometrics,
@@ -119,6 +109,20 @@ begin
         facets_of[d.i]::jsonb, events_of[d.i]::jsonb
       from decided d where d.outcome = 'recorded')
   select jsonb_object_agg(d.i, d.outcome) into outcomes from decided d;
+  -- A statement of its own, because most batches replace no set. The members stay locked.
+  if cardinality(array_remove(base_of, null)) > 0 then
+    insert into keystride.comparison_set as s (organization_id, member_id, generation, profile_version, attempts_version,
+        has_adaptive, oldest_at, base)
+      select organization_ids[i], m.id, m.generation, m.profile_version, m.attempts_version, sets_adaptive[i],
+        to_timestamp(sets_oldest_ms[i] / 1000::float8), decode(base_of[i], 'base64')
+      from generate_subscripts(base_of, 1) i join keystride.member m
+        on m.organization_id = organization_ids[i] and m.account_id = account_ids[i] and m.id = member_ids[i]
+      where base_of[i] is not null and outcomes ->> i::text = 'recorded'
+      order by m.organization_id, m.id
+      on conflict (organization_id, member_id) do update set generation = excluded.generation,
+        profile_version = excluded.profile_version, attempts_version = excluded.attempts_version,
+        has_adaptive = excluded.has_adaptive, oldest_at = excluded.oldest_at, base = excluded.base, tail = '';
+  end if;
   return coalesce(outcomes, '{}');
 end
 $$;
