@@ -2,7 +2,10 @@ import { once } from 'node:events'
 import { finished } from 'node:stream/promises'
 import postgres from 'postgres'
 import { v7 } from 'uuid'
-import type { Vault } from '../../src/storage/vault.js'
+import { createSetBuilder } from '../../src/flows/attempt/build-sets.js'
+import { modelFile, wasmFile } from '../../src/scoring/artifacts.js'
+import { createInlineScoring } from '../../src/scoring/inline.js'
+import type { Stores } from '../../src/wiring/stores.js'
 import { bodyOf, coreCall, ENROLLED_PRESSES, enroll, forEachOf, userRef, VERIFIED_FROM } from '../ratio/people.js'
 import { inBulk } from './bulk.js'
 import { type Copy, historyLines, type LinesOf, templateOf } from './history-rows.js'
@@ -22,7 +25,7 @@ interface Filled {
   readonly databaseUrl: string
   readonly organizationId: string
   readonly apikey: string
-  readonly stores: { readonly vault: Vault }
+  readonly stores: Stores
 }
 
 interface Filling {
@@ -78,6 +81,10 @@ export async function fillHistories(deployment: Filled, filling: Filling): Promi
       say('histories: indexes ...')
     })
     await derive(sql, organizationId, people)
+    say('histories: comparison sets ...')
+    const scoring = createInlineScoring({ wasmFile: wasmFile(), modelFile: modelFile() })
+    await createSetBuilder({ ...stores, scoring, now: Date.now })(new AbortController().signal)
+    await sql`vacuum (analyze) keystride.comparison_set`
   } finally {
     await sql.end()
   }

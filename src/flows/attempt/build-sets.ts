@@ -8,6 +8,9 @@ interface Needs extends Omit<ComparedWithNeeds, 'people' | 'memory' | 'compariso
   readonly comparisonSets: Pick<ComparisonSetStore, 'withoutSet' | 'put'>
 }
 
+/** Members of one step, so that a database at some distance is not waited for after each. */
+const AT_ONCE = 8
+
 /**
  * Builds the missing comparison sets of all organizations from references, attempts and refused patterns: after an upgrade, a
  * restore, or a deletion of old patterns. Without this job the next sign-in of each person does it. Stops after the signal.
@@ -18,10 +21,8 @@ export const createSetBuilder =
     let after: MemberKey | null = null
     do {
       const { members, last } = await needs.comparisonSets.withoutSet(after)
-      for (const member of members) {
-        if (signal.aborted) return
-        await build(needs, member)
-      }
+      for (let i = 0; i < members.length && !signal.aborted; i += AT_ONCE)
+        await Promise.all(members.slice(i, i + AT_ONCE).map((member) => build(needs, member)))
       after = last
     } while (after !== null && !signal.aborted)
   }

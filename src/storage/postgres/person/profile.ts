@@ -2,16 +2,8 @@ import type { Member } from '../../../domain/account.js'
 import { lockedByAdministrator, NO_ATTEMPTS } from '../../../domain/attempts.js'
 import { livePending, pendingAfter } from '../../../domain/pending-action.js'
 import { SAMPLE_FORMAT } from '../../../domain/sample-format.js'
-import type {
-  AdaptiveReference,
-  AddOutcome,
-  CaptureMode,
-  NewReference,
-  ProfileStore,
-  StoredReference,
-} from '../../profile.js'
+import type { AddOutcome, CaptureMode, NewReference, ProfileStore, StoredReference } from '../../profile.js'
 import type { Database, Transaction } from '../connection/client.js'
-import { addReference } from './add-reference.js'
 import { endLink, endLinks, isLive } from './link-row.js'
 import {
   lockMember,
@@ -22,6 +14,7 @@ import {
   queuedAs,
   toMember,
 } from './member.js'
+import { adaptProfile, addReference } from './reference-calls.js'
 import {
   claimMark,
   dateOf,
@@ -89,9 +82,7 @@ export function postgresProfiles(database: Database): ProfileStore {
         addToSuccessor(found, reference, rules),
       ),
 
-    adapt: async (organizationId, reference, rules) =>
-      (await locked({ organizationId, memberId: reference.memberId }, (found) => adapt(found, reference, rules))) ??
-      false,
+    adapt: adaptProfile(database),
 
     removeOne: (organizationId, memberId, patternId) =>
       locked({ organizationId, memberId }, (found) => removeOne(found, patternId), lockMemberAndAccount),
@@ -194,28 +185,6 @@ async function addToSuccessor(
     await forgetStrangers(sql, owner.organizationId, owner.memberId)
   }
   return { outcome: 'added', member: after, completes: true }
-}
-
-async function adapt(
-  { sql, owner, member }: LockedMember,
-  reference: AdaptiveReference,
-  rules: Parameters<ProfileStore['adapt']>[2],
-): Promise<boolean> {
-  const { adaptedAt } = member
-  const due = adaptedAt === null || reference.createdAt - adaptedAt >= rules.intervalMs
-  if (!due || member.profileVersion !== rules.profileVersion || member.generation !== reference.generation) return false
-  if (!(await insert(sql, owner, reference, 'adaptive'))) return false
-  await deleteAdaptive(sql, owner, rules.max)
-  // The enrolled references are the same, so the comparison set stays up to date.
-  await sql`
-    update keystride.comparison_set set profile_version = profile_version + 1, has_adaptive = true
-    where ${owned(sql, owner)} and profile_version = ${member.profileVersion} and generation = ${member.generation}`
-  await updateMember(
-    sql,
-    owner,
-    sql`adapted_at = ${dateOf(reference.createdAt)}, profile_version = profile_version + 1`,
-  )
-  return true
 }
 
 async function removeOne({ sql, owner, member }: LockedMember, patternId: string): Promise<Member | null> {

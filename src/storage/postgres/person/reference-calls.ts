@@ -49,3 +49,14 @@ function toOutcome(row: OutcomeRow, limit: number): AddOutcome {
       return { outcome }
   }
 }
+
+/** Implements `adapt` as one statement. */
+export const adaptProfile =
+  (database: Database): ProfileStore['adapt'] =>
+  (organizationId, { id, memberId, generation, mode, sealed, createdAt }, { profileVersion, max, intervalMs }) =>
+    database.call(async (sql) => {
+      const [row] = await sql<{ kept: boolean }[]>`
+        select keystride.adapt_profile(${organizationId}, ${memberId}, ${id}, ${generation}, ${mode}, ${sealed},
+          ${new Date(createdAt)}, ${profileVersion}, ${max}, ${intervalMs}) as kept`
+      return row?.kept === true
+    })
