@@ -1,5 +1,6 @@
 import { parentPort } from 'node:worker_threads'
 import { type Connection, openConnection, request } from '../shared/drive.js'
+import { openPool } from '../shared/pool.js'
 import { bodyOf, ENROLLED_PRESSES, userRef } from './people.js'
 import { type SignIn, signInLoops, signInOf } from './sign-in-loops.js'
 
@@ -85,8 +86,6 @@ const count = <K>(counts: Map<K, number>, key: K) => counts.set(key, (counts.get
 const ACTION = /"action":"([a-z]+)"/
 
 async function run({ port, connections, warmUpS, seconds, rate }: Extract<ToGenerator, { kind: 'go' }>): Promise<Seen> {
-  const pool = signIns === null ? connections : 2 * connections
-  const open = await Promise.all(Array.from({ length: pool }, () => openConnection(port)))
   const [latencies, statuses, actions] = [[] as number[], new Map<number, number>(), new Map<string, number>()]
   const from = performance.now() + 1000 * warmUpS
   const until = from + 1000 * seconds
@@ -100,19 +99,12 @@ async function run({ port, connections, warmUpS, seconds, rate }: Extract<ToGene
     const action = ACTION.exec(body.toString('latin1', 0, 300))?.[1]
     if (action !== undefined) count(actions, action)
   }
-  const loop = rate === null ? closedLoop : openLoop(rate)
-  const list = signIns
-  await new Promise<void>((resolve, reject) => {
-    for (const connection of open) connection.onLost(reject)
-    const dry = () => {
-      dryAt ??= performance.now()
-    }
-    const how = { open, until, note, dry }
-    const done =
-      list === null ? loop({ ...how, next: supply(units) }) : signInLoops({ ...how, rate, next: supply(list) })
-    done.then(resolve, reject)
-  })
-  for (const connection of open) connection.close()
+  const dry = () => {
+    dryAt ??= performance.now()
+  }
+  const how = { until, note, dry, rate }
+  if (signIns === null) await requests(port, connections, how)
+  else await wholeSignIns(port, connections, { ...how, next: supply(signIns) })
   return {
     answers: latencies.length,
     seconds: Math.max(0.001, (Math.min(until, dryAt ?? until) - from) / 1000),
@@ -121,6 +113,33 @@ async function run({ port, connections, warmUpS, seconds, rate }: Extract<ToGene
     actions,
     ranDry: dryAt !== null,
   }
+}
+
+type How = Pick<Looping, 'until' | 'note' | 'dry'> & { readonly rate: number | null }
+
+async function requests(port: number, connections: number, { rate, ...how }: How): Promise<void> {
+  const open = await Promise.all(Array.from({ length: connections }, () => openConnection(port)))
+  const loop = rate === null ? closedLoop : openLoop(rate)
+  await new Promise<void>((resolve, reject) => {
+    for (const connection of open) connection.onLost(reject)
+    loop({ ...how, open, next: supply(units) }).then(resolve, reject)
+  })
+  for (const connection of open) connection.close()
+}
+
+/** Two connections for each sign-in at once, so that each request may choose. */
+async function wholeSignIns(
+  port: number,
+  atOnce: number,
+  how: How & { readonly next: () => SignIn | undefined },
+): Promise<void> {
+  let lost: (error: Error) => void = () => {}
+  const pool = await openPool(port, 2 * atOnce, (error) => lost(error))
+  await new Promise<void>((resolve, reject) => {
+    lost = reject
+    signInLoops({ ...how, pool, atOnce }).then(resolve, reject)
+  })
+  pool.close()
 }
 
 interface Looping {

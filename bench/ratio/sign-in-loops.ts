@@ -1,4 +1,5 @@
-import { type Connection, request } from '../shared/drive.js'
+import { request } from '../shared/drive.js'
+import type { Pool } from '../shared/pool.js'
 
 /** A sign-in, whose requests are created before they are sent. */
 export interface SignIn {
@@ -9,8 +10,9 @@ export interface SignIn {
 }
 
 interface SignInLoops {
-  /** Twice as many as people sign in at once, so that each request has several to choose from. */
-  readonly open: readonly Connection[]
+  /** More connections than sign-ins at once, so that each request has several to choose from. */
+  readonly pool: Pick<Pool, 'take' | 'giveBack'>
+  readonly atOnce: number
   /** Starts a second at even intervals, whatever the answers; null starts the next one after an answer. */
   readonly rate: number | null
   /** No sign-in begins afterwards. */
@@ -36,18 +38,11 @@ const SESSION = /\r\nx-service-session: (\S+)/i
  * Sign-ins, each a bootstrap and then a verify in its session. Either takes any free connection, and processes share a port by
  * connections, so that the two reach independent processes, as behind a load balancer.
  */
-export function signInLoops({ open, rate, until, next, note, dry }: SignInLoops): Promise<void> {
-  const free = [...open]
-  const atOnce = open.length / 2
-  const take = (): Connection => {
-    const [taken] = free.splice(Math.floor(Math.random() * free.length), 1)
-    if (taken === undefined) throw new Error('no free connection')
-    return taken
-  }
+export function signInLoops({ pool, atOnce, rate, until, next, note, dry }: SignInLoops): Promise<void> {
   const ask = (bytes: Buffer, done: (status: number, body: Buffer, head: string) => void) => {
-    const connection = take()
+    const connection = pool.take()
     connection.ask(bytes, (status, body, head) => {
-      free.push(connection)
+      pool.giveBack(connection)
       done(status, body, head)
     })
   }
@@ -71,8 +66,7 @@ export function signInLoops({ open, rate, until, next, note, dry }: SignInLoops)
 /** Counted as the status of a bootstrap without a session. */
 const NO_SESSION = 0
 
-interface Loop extends Pick<SignInLoops, 'until' | 'next' | 'dry'> {
-  readonly atOnce: number
+interface Loop extends Pick<SignInLoops, 'atOnce' | 'until' | 'next' | 'dry'> {
   signIn(one: SignIn, dueAt: number, done: () => void): void
 }
 

@@ -17,10 +17,10 @@ describe('the sign-ins of a bench', () => {
   })
 })
 
-/** Connections to a service that answers at the next turn of the event loop, a bootstrap with a session that names its connection. */
-function connections(count: number, statusOf = (_: string) => 200) {
+/** A pool of connections to a service that answers at the next turn of the event loop, a bootstrap with a session that names its connection. */
+function poolOf(count: number, statusOf = (_: string) => 200) {
   const requests: { readonly on: number; readonly text: string }[] = []
-  const open = Array.from({ length: count }, (_, on): Connection => {
+  const free = Array.from({ length: count }, (_, on): Connection => {
     let busy = false
     return {
       ask(bytes, done) {
@@ -37,17 +37,23 @@ function connections(count: number, statusOf = (_: string) => 200) {
       close() {},
     }
   })
-  return { open, requests }
+  const take = () => {
+    const [taken] = free.splice(Math.floor(Math.random() * free.length), 1)
+    if (taken === undefined) throw new Error('no connection is free')
+    return taken
+  }
+  return { pool: { take, giveBack: (connection: Connection) => void free.push(connection) }, requests }
 }
 
 const count = 40
 /** Runs `count` sign-ins, two at once. */
 async function run(statusOf?: (text: string) => number, rate: number | null = null) {
-  const { open, requests } = connections(4, statusOf)
+  const { pool, requests } = poolOf(4, statusOf)
   const statuses: number[] = []
   let [left, dry] = [count, 0]
   await signInLoops({
-    open,
+    pool,
+    atOnce: 2,
     rate,
     until: Number.POSITIVE_INFINITY,
     next: () => (left-- > 0 ? signInOf('/core/users/ann', 'key', '{"a":1}') : undefined),

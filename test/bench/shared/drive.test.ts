@@ -1,7 +1,9 @@
 import { createServer, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openConnection, request } from '../../../bench/shared/drive.js'
+import { openPool } from '../../../bench/shared/pool.js'
 import { within } from '../../../bench/shared/within.js'
+import { until } from '../../harness/patience.js'
 
 const sockets: Socket[] = []
 const server = createServer((socket) => {
@@ -29,7 +31,9 @@ describe('a connection of a bench', () => {
   })
 
   it('fails a request after the server closed it while it was idle, instead of waiting forever', async () => {
+    const before = sockets.length
     const connection = await openConnection(port)
+    await until(() => sockets.length === before + 1)
     const lost = new Promise<Error>((resolve) => connection.onLost(resolve))
     sockets.at(-1)?.end()
     expect((await lost).message).toBe('the server closed a connection while it was idle')
@@ -38,6 +42,31 @@ describe('a connection of a bench', () => {
       connection.ask(bytes, () => reject(new Error('answered')))
     })
     expect(refused).toBe(await lost)
+  })
+})
+
+describe('a pool of a bench', () => {
+  it('replaces a connection that the server closed while it was free', async () => {
+    const lost: Error[] = []
+    const before = sockets.length
+    const pool = await openPool(port, 2, (error) => lost.push(error))
+    await until(() => sockets.length === before + 2)
+    sockets.at(-1)?.end()
+    await until(() => sockets.length === before + 3)
+    const taken = [pool.take()]
+    // The server may see the new connection before the client does.
+    await until(() => {
+      try {
+        taken.push(pool.take())
+      } catch {}
+      return taken.length === 2
+    })
+    const answers = taken.map(
+      (connection) => new Promise((resolve) => connection.ask(bytes, (status) => resolve(status))),
+    )
+    expect(await Promise.all(answers)).toEqual([200, 200])
+    expect(lost).toEqual([])
+    pool.close()
   })
 })
 
