@@ -6,7 +6,7 @@ export interface Binding {
   readonly generation: number
 }
 
-/** What sealed bytes other than a sample are, and to which person or session they belong. */
+/** The purpose of sealed bytes other than a sample, and the person or session that they belong to. */
 export type Purpose =
   | readonly ['comparison set', accountId: string, memberId: string, generation: number]
   | readonly ['carried person', userRef: string, sessionSha256: string]

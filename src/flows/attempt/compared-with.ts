@@ -40,7 +40,7 @@ export interface ComparedPerson extends Person {
   readonly who: Designation
 }
 
-/** What a typing pattern of a member is compared with. */
+/** The references and known patterns that a typing pattern of a member is compared with. */
 interface ComparedWith {
   /** Ids of the enrolled references, in the order in which they are compared. */
   readonly references: readonly string[]
@@ -59,9 +59,9 @@ type Profile = Omit<ComparedWith, 'known'>
 const OVERLAP_MS = 120_000
 
 /**
- * What the member's next typing pattern is compared with, as of the member's versions: from the caches of this process, else from
- * the member's comparison set, else from references, attempts and refused patterns. Completes known patterns that are behind the
- * member's attempts.
+ * Reads references and known patterns as of the member's versions: from the caches of this process, else from the member's
+ * comparison set, else from references, attempts and refused patterns. Completes known patterns that are behind the member's
+ * attempts.
  */
 export async function comparedWith(needs: ComparedWithNeeds, person: ComparedPerson): Promise<ComparedWith> {
   const { who, member } = person

@@ -1,6 +1,7 @@
--- What the next typing pattern of a member is compared with, in one row, so that a sign-in reads one row in place of 53: references and
--- known patterns, sealed (src/flows/attempt/comparison-set.ts). A row is derived from reference_pattern, authentication and
--- refused_pattern. It is out of date, and unused, unless its three versions are those of the member.
+-- Everything that the next typing pattern of a member is compared with, in one row, so that a sign-in reads one row in place of 53:
+-- references and known patterns, sealed (src/flows/attempt/comparison-set.ts). A row is derived from reference_pattern,
+-- authentication and refused_pattern. It is out of date, and unused, unless its generation and profile_version are those of the
+-- member. Patterns since its attempts_version are read from their rows.
 
 create table keystride.comparison_set (
   organization_id uuid not null,
