@@ -1,3 +1,4 @@
+import { Refusal } from '../../domain/refusal.js'
 import type { AccountStore } from '../../storage/account.js'
 import type { ComparisonSetStore, MemberKey } from '../../storage/comparison-set.js'
 import { type ComparedWithNeeds, enrolledSet } from './compared-with.js'
@@ -22,10 +23,15 @@ export const createSetBuilder =
     do {
       const { members, last } = await needs.comparisonSets.withoutSet(after)
       for (let i = 0; i < members.length && !signal.aborted; i += AT_ONCE)
-        await Promise.all(members.slice(i, i + AT_ONCE).map((member) => build(needs, member)))
+        await Promise.all(members.slice(i, i + AT_ONCE).map((member) => build(needs, member).catch(skipped)))
       after = last
     } while (after !== null && !signal.aborted)
   }
+
+/** A member whose samples do not open has no set. The next sign-in, which needs the samples, reports the error. */
+function skipped(error: unknown): void {
+  if (error instanceof Refusal) throw error
+}
 
 /** A member that changes meanwhile keeps no set: the next sign-in builds it. */
 async function build(

@@ -72,7 +72,9 @@ export async function comparedWith(needs: ComparedWithNeeds, person: ComparedPer
   const profile = cached === null ? stored && fromSet(stored) : fromCache(cached)
   const before = kept ?? stored?.known
   if (profile === null || before === undefined) throw new Error('neither a cache nor the stores have the profile')
-  const known = await completed(needs, person, before)
+  const complete = await completed(needs, person, before)
+  // A stored set that is behind takes no further entry, so the next base replaces it.
+  const known = kept === null && complete !== before ? { ...complete, nInTail: null } : complete
   if (known !== kept) needs.memory.keep(member.id, known)
   return { ...profile, known }
 }
@@ -118,7 +120,7 @@ async function completed(needs: RowNeeds, person: ComparedPerson, known: KnownPa
   const missing = attemptsVersion - known.attemptsVersion
   if (missing <= 0) return known
   const complete = withPatterns(known, await testedSince(needs, person, known, missing))
-  // Each missing attempt may have added an entry to the tail.
+  // Each missing attempt, which another process has recorded, may have added an entry to the tail.
   return { ...complete, attemptsVersion, nInTail: known.nInTail === null ? null : known.nInTail + missing }
 }
 

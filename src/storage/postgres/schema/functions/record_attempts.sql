@@ -97,7 +97,8 @@ begin
       from decided d where d.outcome = 'recorded' and base_of[d.i] is null
         and (entry_of[d.i] is not null or pattern_ids[d.i] is null)
         and s.organization_id = d.organization_id and s.member_id = d.member_id
-        and s.attempts_version = attempts_versions[d.i] and s.generation = generations[d.i]),
+        and s.attempts_version = attempts_versions[d.i] and s.generation = generations[d.i]
+        and octet_length(s.tail) < 4000),
   written_attempt as (
     insert into keystride.authentication (organization_id, id, created_at, account_id, member_id, user_ref, member_ref,
         account_type, session_id, method, authenticated, recommended_action, reason, confidence, confidence_biometrics,

@@ -31,7 +31,9 @@ begin
   update keystride.comparison_set s set tail = s.tail || set_entry, attempts_version = s.attempts_version + 1
     from keystride.member m
     where s.organization_id = own and s.member_id = owner_id and m.organization_id = own and m.id = owner_id
-      and s.attempts_version = m.attempts_version and s.generation = m.generation;
+      and s.attempts_version = m.attempts_version and s.generation = m.generation
+      -- A tail that is full puts the set out of date, and the next attempt replaces it.
+      and octet_length(s.tail) < 2000;
   update keystride.member set attempts_version = attempts_version + 1 where organization_id = own and id = owner_id;
   return true;
 end
