@@ -6,10 +6,10 @@ import { benchOptions, runBench } from '../shared/options.js'
 import type { Spread } from '../shared/spread.js'
 import { measureKeys } from './keys.js'
 import { measureMemory } from './memory.js'
+import type { Grown } from './sign-ins.js'
 import { measureStored, measureTypings, VERIFIERS } from './stored.js'
-import type { Grown } from './verifies.js'
 
-const HELP = `Cost of a verify as a deployment grows: by enrolled people, stored authentications, typings of one person,
+const HELP = `Cost of a sign-in as a deployment grows: by enrolled people, stored authentications, typings of one person,
 references and keys; and memory.
 
   npm run bench -- growth [options]
@@ -19,10 +19,10 @@ references and keys; and memory.
   --typings N           typings of each of a hundred people in the last step (300; earlier steps: a thirtieth, a tenth, a third)
   --remembered N        people who sign in while memory is measured (5000: more than a process caches by default)
   --rounds N            rounds of each step; medians are taken (5)
-  --calls N             sequential verifies in a round (100)
+  --calls N             sequential sign-ins in a round (100)
   --json FILE           also write the figures to a file
 
-A seeded generator adds people and authentications. Verifies are measured over HTTP, on people who were enrolled through
+A seeded generator adds people, each with a comparison set of 8 kB, and authentications. Sign-ins are measured over HTTP, on people who were enrolled through
 the service and are not in its cache, so that every table is read; the people of --typings are in the cache. References
 (5, 10) and keys (15 to 500) affect scoring only, so scoring alone is measured. The long form takes 25 minutes and 47 GB:
   npm run bench -- growth --people 1000000 --authentications 10000000
@@ -63,7 +63,7 @@ await runBench('growth', async () => {
     )
     for (const [what, steps] of Object.entries({ ...stored, 'typings of one person': typings }))
       process.stdout.write(
-        `${table([what, 'verify p50 ms', 'low', 'high', 'PostgreSQL µs', 'low', 'high'], steps.map(rowOf))}\n\n`,
+        `${table([what, 'sign-in p50 ms', 'low', 'high', 'PostgreSQL µs', 'low', 'high'], steps.map(rowOf))}\n\n`,
       )
     process.stdout.write(
       `${table(

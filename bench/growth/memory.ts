@@ -2,7 +2,7 @@ import { enroll } from '../ratio/people.js'
 import { unitsFor } from '../ratio/sessions.js'
 import type { Deployment } from '../shared/deployment.js'
 import { residentBytes } from '../shared/machine.js'
-import { verifyMany } from './verifies.js'
+import { verifyMany } from './sign-ins.js'
 
 /** Memory of a process after a number of people signed in. */
 interface Resident {

@@ -2,7 +2,7 @@ import { enroll } from '../ratio/people.js'
 import { A_SESSION, unitsFor } from '../ratio/sessions.js'
 import type { Deployment } from '../shared/deployment.js'
 import { fillDatabase } from './filled.js'
-import { type Grown, measureVerifies, verifyMany } from './verifies.js'
+import { type Grown, measureSignIns, verifyMany } from './sign-ins.js'
 
 /** People who verify: more than a cache of one megabyte holds, so that each is read from the stores. */
 export const VERIFIERS = 200
@@ -16,7 +16,7 @@ interface Rounds {
 
 type Say = (line: string) => void
 
-/** Measures verifies at each size: first people are added, then authentications. */
+/** Measures sign-ins at each size: first people are added, then authentications. */
 export async function measureStored(
   deployment: Deployment,
   { people, authentications, ...rounds }: Rounds & { readonly people: number; readonly authentications: number },
@@ -42,7 +42,7 @@ export async function measureStored(
       const attempts = what === 'people' ? none : ([from, to] as const)
       await fillDatabase(databaseUrl, organizationId, { users, attempts, marks: true, say })
       from = to + 1
-      steps.push(told(await measureVerifies(needs, to, rounds), say))
+      steps.push(told(await measureSignIns(needs, to, rounds), say))
     }
     return steps
   }
@@ -50,7 +50,7 @@ export async function measureStored(
 }
 
 /**
- * Measures verifies of people by their number of earlier typings. Unlike the generator's marks, those of one person
+ * Measures sign-ins of people by their number of earlier typings. Unlike the generator's marks, those of one person
  * sometimes share a band. The people are in the process's cache. `first` is the first person's index.
  */
 export async function measureTypings(
@@ -69,7 +69,7 @@ export async function measureTypings(
     for (const to of [typings / 30, typings / 10, typings / 3, typings].map(Math.ceil)) {
       await verifyMany(needs, Math.ceil((TYPISTS * (to - done)) / A_SESSION))
       done = to
-      steps.push(told(await measureVerifies(needs, to, rounds), say))
+      steps.push(told(await measureSignIns(needs, to, rounds), say))
     }
     return steps
   } finally {

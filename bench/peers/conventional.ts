@@ -63,6 +63,7 @@ async function worker(): Promise<FastifyInstance> {
     sessions: usualSessions(redis) as SessionStore,
     authentications: { ...stores.authentications, record: usualRecord(pool), tested: usualTested(pool) },
     profiles: { ...stores.profiles, references: usualReferences(pool) },
+    comparisonSets: null,
     people: createPersonCache(config.profileCacheBytes / 2),
     memory: createPatternMemory(config.profileCacheBytes / 2),
     settingsOf: createSettings({ ...stores, monotonicMs: () => performance.now() }).settingsOf,

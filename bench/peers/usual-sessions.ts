@@ -1,5 +1,15 @@
 import type { Redis } from 'ioredis'
-import type { SessionStore, SessionWords } from '../../src/storage/session.js'
+import type { Session, SessionStore, SessionWords } from '../../src/storage/session.js'
+
+/** A session that was not read. */
+const UNREAD: Session = {
+  userRef: '',
+  memberRef: null,
+  memberVersion: null,
+  used: { biometric: 0, security_code: 0, typingFailed: false },
+  reportedAction: null,
+  words: null,
+}
 
 /** The session operations of a sign-in. */
 export type UsualSessions = Pick<
@@ -41,7 +51,9 @@ export function usualSessions(redis: Redis): UsualSessions {
       await redis.pexpire(key, lifetimeMs)
     },
     find: (organizationId, userRef, sha256) => find(keyOf(organizationId, userRef, sha256), userRef),
-    async reserve(organizationId, userRef, sha256, { kind, budget }) {
+    async reserve(organizationId, userRef, sha256, { kind, budget, withPerson = false }) {
+      // The usual session brings no person, so the flow reads session and person first, and reserves then.
+      if (withPerson) return { outcome: 'empty', session: UNREAD }
       const key = keyOf(organizationId, userRef, sha256)
       const session = await find(key, userRef)
       if (session === null) return null

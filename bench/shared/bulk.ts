@@ -1,7 +1,7 @@
 import type postgres from 'postgres'
 
 /** Tables of people and attempts, that a bulk load writes without triggers and row level security. */
-const FILLED = ['account', 'member', 'reference_pattern', 'authentication', 'replay_mark'] as const
+const FILLED = ['account', 'member', 'reference_pattern', 'comparison_set', 'authentication', 'replay_mark'] as const
 
 interface BulkOptions {
   /** Builds the index on the bands of replay marks afterwards: random keys are sorted once, instead of reading index pages for each mark. */

@@ -31,7 +31,8 @@ interface RowNeeds {
 export interface ComparedWithNeeds extends RowNeeds {
   readonly people: PersonCache
   readonly memory: PatternMemory
-  readonly comparisonSets: Pick<ComparisonSetStore, 'find'>
+  /** Null keeps no comparison sets: each process reads the rows. */
+  readonly comparisonSets: Pick<ComparisonSetStore, 'find'> | null
   readonly profiles: ProfileStore
 }
 
@@ -94,6 +95,7 @@ function fromSet({ references, template, hasAdaptive }: OpenedSet): Profile {
 /** The set as read with the person, else as stored now; null if there is none for this profile, or if it does not open. */
 async function storedSet(needs: ComparedWithNeeds, person: ComparedPerson): Promise<OpenedSet | null> {
   const { who, member, comparisonSet } = person
+  if (needs.comparisonSets === null) return null
   const stored =
     comparisonSet === undefined ? await needs.comparisonSets.find(who.organizationId, member.id) : comparisonSet
   // A set that does not open is replaced by the next recorded pattern.

@@ -122,14 +122,14 @@ async function unjudged(needs: Needs, { why, context, owed }: Unjudged): Promise
   return refusingInvalid(needs.invalidPatterns, organizationId, context.member)(why)
 }
 
-/** The change of the member's comparison set that belongs to the record; null for a security code. */
+/** The change of the member's comparison set that belongs to the record; null for a security code, or if none are kept. */
 async function setChangeOf(
   needs: Needs,
   reserved: Reserved,
   compared: Comparison,
   { createdAt: at, authenticated }: AttemptRecord,
 ): Promise<SetChange | null> {
-  if (compared.method === 'security_code') return null
+  if (compared.method === 'security_code' || needs.comparisonSets === null) return null
   const pattern = { id: compared.patternId, at, authenticated, sketch: compared.reading.sketch }
   return setChange(needs, reserved, compared, pattern)
 }

@@ -6,11 +6,11 @@ import { type Connection, openConnection, request } from '../shared/drive.js'
 import { processorS } from '../shared/machine.js'
 import { median, type Spread, spreadOf } from '../shared/spread.js'
 
-/** Cost of a verify at one size. */
+/** Cost of a sign-in at one size. */
 export interface Grown {
   readonly size: number
   readonly p50_ms: Spread
-  /** Processor time of PostgreSQL per verify. */
+  /** Processor time of PostgreSQL per sign-in. */
   readonly postgres_us: Spread
 }
 
@@ -23,32 +23,33 @@ interface Needs {
   readonly units: Units
 }
 
-/** Measures sequential verifies over HTTP, in rounds. */
-export async function measureVerifies(
+/** Measures sequential sign-ins over HTTP, each a bootstrap and a verify, in rounds. */
+export async function measureSignIns(
   { deployment, service, units }: Needs,
   size: number,
   { rounds, calls }: { readonly rounds: number; readonly calls: number },
 ): Promise<Grown> {
-  const { apikey, organizationId, stores, postgresPid } = deployment
-  const minted = mintIn(stores.sessions, organizationId)
+  const { apikey, postgresPid } = deployment
+  const headers = { apikey, 'content-type': 'application/json' }
   const round = async (connection: Connection) => {
     const ask = (bytes: Buffer) =>
-      new Promise<void>((resolve, reject) => {
+      new Promise<Buffer>((resolve, reject) => {
         connection.onLost(reject)
         connection.ask(bytes, (status, body) => {
-          if (status === 200) resolve()
-          else reject(new Error(`verify: ${status} ${body.toString()}`))
+          if (status === 200) resolve(body)
+          else reject(new Error(`${status} ${body.toString()}`))
         })
       })
-    const requests = (await units(calls, minted, 1)).map(({ person, session, ordinals }) => {
-      const headers = { apikey, 'content-type': 'application/json', 'x-service-session': session }
-      return request('POST', `/core/users/${userRef(person)}/verify`, headers, bodyOf(person, ordinals[0] ?? 0))
+    const signIns = (await units(calls, async () => {}, 1)).map(({ person, ordinals }) => {
+      const path = `/core/users/${userRef(person)}`
+      return { path, bootstrap: request('GET', path, headers, ''), typed: bodyOf(person, ordinals[0] ?? 0) }
     })
     const before = processorS(postgresPid)
     const times: number[] = []
-    for (const bytes of requests) {
+    for (const { path, bootstrap, typed } of signIns) {
       const begun = performance.now()
-      await ask(bytes)
+      const { sessionId } = JSON.parse((await ask(bootstrap)).toString()) as { sessionId: string }
+      await ask(request('POST', `${path}/verify`, { ...headers, 'x-service-session': sessionId }, typed))
       times.push(performance.now() - begun)
     }
     const after = processorS(postgresPid)
