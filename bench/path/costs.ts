@@ -2,19 +2,19 @@ import { Redis } from 'ioredis'
 import postgres from 'postgres'
 import { CapacityCosts, type Range, type RequestCost } from '../../src/capacity/costs.js'
 import { PATH_VERSION } from '../../src/flows/attempt/path-version.js'
-import { PERSON_BYTES, PERSON_TEXT_BYTES } from '../../src/flows/attempt/person-cache.js'
 import type { Generators } from '../ratio/generators.js'
 import { enroll, userRef } from '../ratio/people.js'
 import { mintIn, type unitsFor } from '../ratio/sessions.js'
 import { type Deployment, partsOf, type Running } from '../shared/deployment.js'
-import { residentBytes, type ServingMachine } from '../shared/machine.js'
+import type { ServingMachine } from '../shared/machine.js'
 import { usedBetween, usedSoFar } from '../shared/parts.js'
 import { type Spread, spreadOf } from '../shared/spread.js'
+import type { SignInsMeasured } from './signin.js'
 import type { PathMeasured } from './steps.js'
 
 interface Needs {
   readonly deployment: Deployment
-  /** `service` caches all people, `forgetful` nearly none; both have the same number of fronts. */
+  /** The processes of `forgetful` cache nearly nobody; both have the same number of fronts. */
   readonly service: Running
   readonly forgetful: Running
   readonly fronts: number
@@ -36,7 +36,6 @@ export const A_SECOND = 3000
 const CODES = 20
 const CREATED = 2000
 const AT_ONCE = 16
-const MINTED = 2000
 
 /** Resources per request. */
 export interface Used {
@@ -51,7 +50,7 @@ export interface Used {
  * cores are busy, as in a deployment that needs a plan: a core is faster while its neighbour is idle.
  */
 export async function measureCosts(needs: Needs) {
-  const { deployment, service, options, units, say } = needs
+  const { deployment, service, options, say } = needs
   const { redisUrl, databaseUrl, apikey, stores, organizationId, redisPid } = deployment
   if (redisUrl === null || redisPid === null)
     throw new Error('costs need a Redis of their own: unset REDIS_URL and put redis-server on the PATH')
@@ -59,7 +58,6 @@ export async function measureCosts(needs: Needs) {
   const sql = postgres(databaseUrl, { max: 1, fetch_types: false })
   const meter = meterOf(deployment, redis)
   const sizes = () => sizesOf(sql)
-  const process_bytes = residentBytes(service.pid)?.largest ?? 0
   try {
     const bare = await sizes()
     say(`enrolling ${options.people} people ...`)
@@ -73,28 +71,20 @@ export async function measureCosts(needs: Needs) {
     })
     const filled = await sizes()
     const created = await meter(service, () => createAccounts({ port: service.port, apikey }))
-    const minted = mintIn(stores.sessions, organizationId)
-    const { kinds, walBytes } = await measureRounds(needs, { meter, sizes, minted })
+    const kinds = await measureRounds(needs, { meter, minted: mintIn(stores.sessions, organizationId) })
     const done = await sizes()
-    const memory = async () => Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1] ?? 0)
-    const memoryBefore = await memory()
-    await units(MINTED, minted)
     return {
       requests: {
-        bootstrap: costOf(kinds.bootstrap),
-        create: costOf([created.used]),
-        verify_first: costOf(kinds.verify_first),
         verify: costOf(kinds.verify),
         code: costOf(kinds.code),
+        bootstrap: costOf(kinds.bootstrap),
+        create: costOf([created.used]),
         enroll: costOf([enrolled.used]),
       },
       bytes: {
         attempt: Math.round((done.attempts - filled.attempts) / done.countSince(filled)),
         replay_mark: Math.round((done.marks - filled.marks) / done.countSince(filled)),
         person: Math.round((filled.people - bare.people) / options.people),
-        wal: Math.round(walBytes),
-        session: Math.round(((await memory()) - memoryBefore) / MINTED),
-        process: process_bytes,
       },
     }
   } finally {
@@ -105,40 +95,32 @@ export async function measureCosts(needs: Needs) {
 
 interface Measuring {
   readonly meter: ReturnType<typeof meterOf>
-  readonly sizes: () => ReturnType<typeof sizesOf>
   readonly minted: ReturnType<typeof mintIn>
 }
 
-/** Measures the repeated requests in rounds; `walBytes` is the write-ahead log per verify. */
+/** Measures the repeated requests in rounds. */
 async function measureRounds(needs: Needs, measuring: Measuring) {
   const { service, forgetful, options, say, deployment } = needs
-  const { meter, sizes } = measuring
+  const { meter } = measuring
   const loop = looping(needs, measuring)
-  const kinds = { bootstrap: [] as Used[], verify_first: [] as Used[], verify: [] as Used[], code: [] as Used[] }
-  const VERIFY = '/core/users/{userRef}/verify'
-  let verified = 0
-  let wal = 0
+  const kinds = { bootstrap: [] as Used[], verify: [] as Used[], code: [] as Used[] }
+  const path = '/core/users/{userRef}'
   const withCodes = { port: service.port, apikey: deployment.apikey }
   await setCodes(withCodes)
   for (let round = -1; round < options.rounds; round++) {
-    const before = await sizes()
     const found = {
-      bootstrap: await loop(service, 'GET', '/core/users/{userRef}', null),
-      verify_first: await loop(forgetful, 'POST', VERIFY, options.presses),
-      verify: await loop(service, 'POST', VERIFY, options.presses),
+      bootstrap: await loop(service, 'GET', path, null),
+      verify: await loop(forgetful, 'POST', `${path}/verify`, options.presses),
       code: await meter(service, () => verifyCodes(withCodes)),
     }
-    const after = await sizes()
-    // The first round compiles code and fills the cache; it is not counted.
+    // The first round compiles code; it is not counted.
     if (round < 0) continue
-    for (const kind of ['bootstrap', 'verify_first', 'verify', 'code'] as const) kinds[kind].push(found[kind].used)
-    verified += found.verify_first.count + found.verify.count
-    wal += after.wal - before.wal
+    for (const kind of ['bootstrap', 'verify', 'code'] as const) kinds[kind].push(found[kind].used)
     say(
       `round ${round + 1} of ${options.rounds}: a verify uses ${Math.round(found.verify.used.front_us)} µs of a front`,
     )
   }
-  return { kinds, walBytes: wal / verified }
+  return kinds
 }
 
 /** Runs a closed loop of one kind of request and measures it. Throws if more than 1 % are not answered 200. */
@@ -187,7 +169,6 @@ async function sizesOf(sql: postgres.Sql) {
       where c.relnamespace = 'keystride'::regnamespace and c.relkind = 'r' and c.relname ~ ${pattern}`
     return Number(row?.bytes ?? 0)
   }
-  const [lsn] = await sql<{ wal: string }[]>`select pg_current_wal_insert_lsn() - '0/0'::pg_lsn as wal`
   const [inserted] = await sql<{ n: string }[]>`
     select coalesce(sum(n_tup_ins), 0) as n from pg_stat_user_tables where relname ~ '^authentication_'`
   const count = Number(inserted?.n ?? 0)
@@ -195,7 +176,6 @@ async function sizesOf(sql: postgres.Sql) {
     attempts: await of('^authentication'),
     marks: await of('^replay_mark'),
     people: await of('^(account|member|reference_pattern)$'),
-    wal: Number(lsn?.wal ?? 0),
     count,
     countSince: (earlier: { readonly count: number }) => Math.max(1, count - earlier.count),
   }
@@ -271,20 +251,27 @@ export function costOf(used: readonly Used[]): RequestCost {
 /** The table of costs for `keystride plan`. */
 export function costTable(
   { requests, bytes }: Awaited<ReturnType<typeof measureCosts>>,
-  path: PathMeasured,
+  { path, signIns }: { readonly path: PathMeasured; readonly signIns: SignInsMeasured },
   { cores, cpu, node, http_server }: ServingMachine,
   presses: number,
 ): CapacityCosts {
   return CapacityCosts.parse({
-    schema: 'keystride-costs/1',
+    schema: 'keystride-costs/2',
     measured_at: new Date().toISOString().slice(0, 10),
     path_version: PATH_VERSION,
     machine: `${cores} x ${cpu}, Node ${node}, ${http_server}`,
     scoring: 'inline',
     presses,
-    requests,
+    requests: { signin: signIns.cost, ...requests },
+    blocks_read: signIns.blocks_read,
     commit_ms: rangeOf(path.steps_ms['postgres: record and commit, alone']),
     unloaded_p99_ms: rangeOf(path.whole_p99_ms),
-    bytes: { ...bytes, cached_profile: PERSON_BYTES + PERSON_TEXT_BYTES + path.template_bytes },
+    bytes: {
+      ...bytes,
+      comparison_set: signIns.comparison_set_bytes,
+      wal: signIns.wal_bytes,
+      session: signIns.redis_session_bytes,
+      process: signIns.process_bytes,
+    },
   })
 }

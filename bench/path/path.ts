@@ -9,7 +9,7 @@ import { servingMachine } from '../shared/machine.js'
 import { benchOptions, runBench } from '../shared/options.js'
 import { costTable, measureCosts } from './costs.js'
 import { measureParts, partsTable } from './parts.js'
-import { measureSignIns, SIGN_IN_BUFFERS_MIB, signInTable } from './signin.js'
+import { measureSignIns, peopleOf, SIGN_IN_BUFFERS_MIB, signInTable } from './signin.js'
 import { measurePath, type PathMeasured, STEPS } from './steps.js'
 
 const HELP = `Time of each step of a verify, their sum compared with the whole, the cost of each request of a sign-in and of a whole
@@ -26,7 +26,7 @@ sign-in with what it reads and writes, and the processor time of a verify by par
                     leaves sign-ins out)
   --json FILE       also write the report to a file
   --fronts N        serving processes (the cores)
-  --costs FILE      write the table of costs for \`keystride plan --costs FILE\`
+  --costs FILE      write the table of costs for \`keystride plan --costs FILE\`; needs --signin-people above 0
 
 Starts PostgreSQL, Redis and the service, whose fronts score inline. Needs redis-server on the PATH.
 `
@@ -37,16 +37,17 @@ await runBench('path', async () => {
   const kinds = { files: ['json', 'costs'], zero: ['signin-people'] }
   const { numbers: options, files } = benchOptions('path', HELP, defaults, kinds)
   const { fronts, 'signin-people': signInPeople } = options
+  if (files.costs !== undefined && signInPeople === 0)
+    throw new Error('--costs needs the cost of whole sign-ins: give --signin-people above 0')
   const facts = servingMachine()
   const say = (line: string) => process.stderr.write(`${line}\n`)
   const generators = startGenerators(fronts)
   const measuring = { fronts, generators, say }
   const { found, path, parts } = await measureRequests({ ...measuring, options })
   const signIns = signInPeople === 0 ? null : await measureOfHistories({ ...measuring, options }, signInPeople)
-  const costs = costTable(found, path, facts, options.presses)
+  const costs = signIns === null ? null : costTable(found, { path, signIns }, facts, options.presses)
   process.stdout.write(`${stepTable(path)}\n\n`)
-  const requests = { ...costs.requests, ...(signIns !== null && { 'whole sign-in': signIns.cost }) }
-  process.stdout.write(`${requestTable(requests)}\n\n`)
+  process.stdout.write(`${requestTable(costs?.requests ?? found.requests)}\n\n`)
   if (signIns !== null) process.stdout.write(`${signInTable(signIns)}\n\n`)
   process.stdout.write(`${partsTable(parts)}\n`)
   const report = { ...path, costs, sign_ins: signIns, parts, options, machine: facts, at: new Date().toISOString() }
@@ -77,7 +78,7 @@ function measureRequests({ fronts, generators, options, say }: Measuring) {
   return onDeployment(undefined, async (deployment) => {
     const start = (env: Record<string, string>) =>
       deployment.service({ processes: fronts, scoring: 'inline', redis: true, env })
-    // A cache of one megabyte holds about 130 people, so a person is evicted before the next sign-in.
+    // A cache of one megabyte holds about 40 people, so a person is evicted before the next verify.
     const [service, forgetful] = [await start({}), await start({ PROFILE_CACHE_MB: '1' })]
     const reader = await deployment.program('ratio/read-only-server.js')
     const units = unitsFor(options.people)
@@ -95,7 +96,8 @@ function measureRequests({ fronts, generators, options, say }: Measuring) {
 function measureOfHistories({ fronts, generators, options, say }: Measuring, people: number) {
   return onDeployment(SIGN_IN_BUFFERS_MIB, async (deployment) => {
     const service = await deployment.service({ processes: fronts, scoring: 'inline', redis: true })
-    return measureSignIns({ deployment, service, fronts, generators, options, people, say })
+    const draw = await peopleOf({ deployment, service, people, say })
+    return measureSignIns({ deployment, service, fronts, generators, options, people, draw, say })
   })
 }
 

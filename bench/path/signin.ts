@@ -6,6 +6,7 @@ import type { Generators, Measured } from '../ratio/generators.js'
 import { type SignIns, signInsFor } from '../ratio/sign-ins.js'
 import { type Deployment, partsOf, type Running } from '../shared/deployment.js'
 import { fillHistories } from '../shared/histories.js'
+import { residentBytes } from '../shared/machine.js'
 import { median } from '../shared/spread.js'
 import { A_SECOND, CONNECTIONS, costOf, meterOf, type Used } from './costs.js'
 
@@ -22,6 +23,7 @@ const BLOCKS = [
   ...(['heap_read', 'heap_hit', 'idx_read', 'idx_hit'] as const),
   ...(['toast_read', 'toast_hit', 'tidx_read', 'tidx_hit'] as const),
 ] as const
+const isRead = (name: (typeof BLOCKS)[number]): boolean => name.endsWith('_read')
 type Blocks = Readonly<Record<(typeof BLOCKS)[number], number>>
 
 interface Needs {
@@ -32,7 +34,16 @@ interface Needs {
   readonly generators: Generators
   readonly options: { readonly rounds: number; readonly seconds: number }
   readonly people: number
+  /** Draws sign-ins of these people. */
+  readonly draw: SignIns
   readonly say: (line: string) => void
+}
+
+/** Creates people with as many earlier sign-ins as a comparison set knows, and draws their sign-ins. */
+export async function peopleOf(needs: Pick<Needs, 'deployment' | 'service' | 'people' | 'say'>): Promise<SignIns> {
+  const { deployment, service, people, say } = needs
+  const filling = { port: service.port, people, attempts: ATTEMPTS, first: 0, say }
+  return signInsFor(await fillHistories(deployment, filling))({ first: 0, people })
 }
 
 /**
@@ -43,15 +54,14 @@ export async function measureSignIns(needs: Needs) {
   const { deployment, service, people, say } = needs
   const { databaseUrl, redisUrl } = deployment
   if (redisUrl === null) throw new Error('sign-ins need a Redis: put redis-server on the PATH')
-  const histories = await fillHistories(deployment, { port: service.port, people, attempts: ATTEMPTS, first: 0, say })
   const [sql, redis] = [postgres(databaseUrl, { max: 1, fetch_types: false }), new Redis(redisUrl)]
   try {
-    const [{ bytes: databaseBytes = 0 } = {}] = await sql<{ bytes: number }[]>`
-      select pg_database_size(current_database())::float8 as bytes`
+    const [{ bytes: databaseBytes = 0, sets = 0 } = {}] = await sql<{ bytes: number; sets: number }[]>`
+      select pg_database_size(current_database())::float8 as bytes,
+        pg_total_relation_size('keystride.comparison_set')::float8 as sets`
     if (databaseBytes < TIMES_BUFFERS * SIGN_IN_BUFFERS_MIB * MIB)
       say(`the database of ${Math.round(databaseBytes / MIB)} MiB is less than four times the buffers`)
-    const draw = signInsFor(histories)({ first: 0, people })
-    const { rounds, counted, signIns } = await measureRounds(needs, { redis, sql, draw })
+    const { rounds, counted, signIns } = await measureRounds(needs, { redis, sql })
     const each = (total: number) => Number((total / signIns).toPrecision(4))
     const { blocks, wal } = counted
     return {
@@ -61,11 +71,14 @@ export async function measureSignIns(needs: Needs) {
       p99_ms: median(rounds.map(({ p99_ms }) => p99_ms)),
       sign_ins: signIns,
       blocks: Object.fromEntries(BLOCKS.map((name) => [name, each(sumOf(blocks, name))])),
+      blocks_read: each(BLOCKS.filter(isRead).reduce((sum, name) => sum + sumOf(blocks, name), 0)),
       blocks_by_table: Object.fromEntries(
         [...blocks].map(([name, of]) => [name, Object.fromEntries(BLOCKS.map((block) => [block, each(of[block])]))]),
       ),
       wal_bytes: each(wal),
       redis_session_bytes: await sessionBytes(redis),
+      comparison_set_bytes: Math.round(sets / people),
+      process_bytes: residentBytes(service.pid)?.largest ?? 0,
       shared_buffers_mib: SIGN_IN_BUFFERS_MIB,
       database_mib: Math.round(databaseBytes / MIB),
       people,
@@ -79,41 +92,57 @@ export async function measureSignIns(needs: Needs) {
 interface Measuring {
   readonly redis: Redis
   readonly sql: postgres.Sql
-  readonly draw: SignIns
 }
 
 /** Rounds of a closed loop. The first one compiles code and is not counted. */
-async function measureRounds({ deployment, service, fronts, generators, options, say }: Needs, measuring: Measuring) {
-  const { redis, sql, draw } = measuring
+async function measureRounds(needs: Needs, { redis, sql }: Measuring) {
+  const { deployment, service, fronts, options, draw, say } = needs
   const meter = meterOf(deployment, redis)
-  const rounds: (Pick<Measured, 'per_s' | 'p50_ms' | 'p99_ms'> & { readonly used: Used })[] = []
-  const path = '/core/users/{userRef}'
-  const how = { port: service.port, parts: partsOf(deployment, [service]), rate: null, warmUpS: 0 }
-  let signIns = 0
+  const rounds: (Measured & { readonly used: Used })[] = []
   let before = await countersOf(sql)
   for (let round = -1; round < options.rounds; round++) {
-    const units = draw(A_SECOND * options.seconds)
-    await generators.prepare({ kind: 'prepare-sign-ins', units, apikey: deployment.apikey, path })
-    let found: Measured | null = null
-    const { used, count } = await meter(service, async () => {
-      found = await generators.go({ ...how, connections: CONNECTIONS * fronts, seconds: options.seconds })
-      return found.answers
+    const send = await preparedSignIns(needs, draw, CONNECTIONS * fronts)
+    const found: Measured[] = []
+    const { used } = await meter(service, async () => {
+      const measured = await send()
+      found.push(measured)
+      return measured.answers
     })
-    const { per_s, p50_ms, p99_ms, statuses } = found ?? NOTHING
-    if ((statuses[200] ?? 0) < 0.99 * count || count === 0)
-      throw new Error(`sign-ins: answers were not 200 but ${JSON.stringify(statuses)}`)
     if (round < 0) {
       before = await countersOf(sql)
       continue
     }
-    rounds.push({ per_s, p50_ms, p99_ms, used })
-    signIns += count
-    say(`round ${round + 1} of ${options.rounds}: ${per_s} sign-ins a second, p99 ${p99_ms} ms`)
+    for (const measured of found) {
+      rounds.push({ ...measured, used })
+      const { per_s, p99_ms } = measured
+      say(`round ${round + 1} of ${options.rounds}: ${per_s} sign-ins a second, p99 ${p99_ms} ms`)
+    }
   }
+  const signIns = rounds.reduce((sum, { answers }) => sum + answers, 0)
   return { rounds, counted: since(before, await countersOf(sql)), signIns }
 }
 
-const NOTHING = { per_s: 0, p50_ms: 0, p99_ms: 0, statuses: {} as Measured['statuses'] }
+/**
+ * Creates the requests of sign-ins. The result sends them in a closed loop of `atOnce`, and throws if more than 1 % are not
+ * answered 200.
+ */
+export async function preparedSignIns(
+  { deployment, service, generators, options }: Pick<Needs, 'deployment' | 'service' | 'generators' | 'options'>,
+  draw: SignIns,
+  atOnce: number,
+): Promise<() => Promise<Measured>> {
+  const { seconds } = options
+  const to = { apikey: deployment.apikey, path: '/core/users/{userRef}' }
+  await generators.prepare({ kind: 'prepare-sign-ins', units: draw(A_SECOND * seconds), ...to })
+  const how = { port: service.port, parts: partsOf(deployment, [service]), rate: null, warmUpS: 0 }
+  return async () => {
+    const measured = await generators.go({ ...how, connections: atOnce, seconds })
+    const { answers, statuses } = measured
+    if ((statuses[200] ?? 0) < 0.99 * answers || answers === 0)
+      throw new Error(`sign-ins: answers were not 200 but ${JSON.stringify(statuses)}`)
+    return measured
+  }
+}
 
 interface Counters {
   /** By table; partitions count as their table. */
@@ -164,11 +193,12 @@ async function sessionBytes(redis: Redis): Promise<number> {
   return Math.round(bytes / sessions)
 }
 
-type SignInsMeasured = Awaited<ReturnType<typeof measureSignIns>>
+export type SignInsMeasured = Awaited<ReturnType<typeof measureSignIns>>
 
 /** The table of the blocks and bytes of a sign-in. */
 export function signInTable(found: SignInsMeasured): string {
-  const { blocks, wal_bytes, redis_session_bytes, shared_buffers_mib, database_mib, people, p50_ms, p99_ms } = found
+  const { blocks, wal_bytes, redis_session_bytes, comparison_set_bytes, process_bytes, p50_ms, p99_ms } = found
+  const { shared_buffers_mib, database_mib, people } = found
   const of = (block: keyof Blocks) => String(blocks[block])
   return table(
     [
@@ -184,6 +214,8 @@ export function signInTable(found: SignInsMeasured): string {
       ]),
       ['bytes of the write-ahead log', String(wal_bytes), ''],
       ['bytes in Redis for a live session', String(redis_session_bytes), ''],
+      ['bytes in PostgreSQL for a comparison set', String(comparison_set_bytes), ''],
+      ['MiB of a process', String(Math.round(process_bytes / MIB)), ''],
       ['p50 and p99 under load, ms', String(p50_ms), String(p99_ms)],
     ],
   )

@@ -28,7 +28,6 @@ export interface PathMeasured {
   readonly whole_p99_ms: Spread
   /** The rest: routing, context, verdict, the answer, waits in between. */
   readonly rest_ms: number
-  readonly template_bytes: number
 }
 
 interface Options {
@@ -51,7 +50,7 @@ export async function measurePath(
   const whole = wholeVerifies(deployment, service.port, options)
   // The first verify of each person fills the cache.
   for (let n = 0; n < people; n += calls) await whole()
-  const { steps, templateBytes } = await stepsOf(deployment, reader.port, options)
+  const steps = await stepsOf(deployment, reader.port, options)
   const times = Object.fromEntries(STEPS.map((step): [Step, number[]] => [step, []])) as Record<Step, number[]>
   const [wholes, wholeP99s]: [number[], number[]] = [[], []]
   for (let round = -1; round < rounds; round++) {
@@ -74,7 +73,6 @@ export async function measurePath(
     whole_ms,
     whole_p99_ms: spreadOf(wholeP99s),
     rest_ms: whole_ms.median - sum_ms,
-    template_bytes: templateBytes,
   }
 }
 
@@ -124,7 +122,7 @@ async function stepsOf(
   { stores, organizationId, apikey }: Deployment,
   readerPort: number,
   { calls, people, presses, units }: Options,
-): Promise<{ readonly steps: Record<Step, () => Promise<number[]>>; readonly templateBytes: number }> {
+): Promise<Record<Step, () => Promise<number[]>>> {
   const mint = mintIn(stores.sessions, organizationId)
   const { kernel, replayKey, template, sampleOf } = scoringOf(presses)
   const headers = { apikey, 'content-type': 'application/json' }
@@ -132,7 +130,7 @@ async function stepsOf(
   const sample = sampleOf(6)
   let next = 0
   const person = () => next++ % people
-  const steps: Record<Step, () => Promise<number[]>> = {
+  return {
     'http: read the body, check the key, answer': () =>
       answersTo(
         Array.from({ length: calls + 1 }, (_, i) => request('POST', '/core/read', headers, bodyOf(0, i, presses))),
@@ -158,7 +156,6 @@ async function stepsOf(
         (attempt) => stores.authentications.record(organizationId, attempt),
       ),
   }
-  return { steps, templateBytes: template.bytes.length }
 }
 
 /** Milliseconds of each call, one at a time. */

@@ -1,6 +1,6 @@
 import type { CapacityCosts } from './costs.js'
 import { linesOf, type PlanLine, shown } from './plan-lines.js'
-import { type CapacityTarget, CLUSTER_MIN, MIB, requestsOf, type Sizes, sized } from './sizes.js'
+import { type CapacityTarget, CLUSTER_MIN, requestsOf, type Sizes, sized, writesIn } from './sizes.js'
 
 /** The highest rate of sign-ins that a part of the planned deployment can serve. */
 interface Limit {
@@ -41,17 +41,15 @@ export function planCapacity(costs: CapacityCosts, target: CapacityTarget): Plan
     plan: {
       lines: linesOf({ costs, target, middle }, low, high),
       limits,
-      advice: adviceOf(costs, target, middle, limits),
+      advice: adviceOf(target, middle, limits),
       configuration: configurationOf(target, middle),
     },
   }
 }
 
 function limitsOf(costs: CapacityCosts, target: CapacityTarget, m: Sizes): Limit[] {
-  const requests = requestsOf(target)
-  const verifies = requests.verify_first + requests.verify
   const postgresCores = Math.max(1, Math.ceil(m.postgresCores))
-  const writes = verifies + requests.code + requests.enroll
+  const writes = writesIn(requestsOf(target))
   const limit = (part: string, signInsPerS: number, because: string): Limit => ({ part, signInsPerS, because })
   const limits = [
     limit(
@@ -79,9 +77,8 @@ function limitsOf(costs: CapacityCosts, target: CapacityTarget, m: Sizes): Limit
   return limits.filter(({ signInsPerS }) => Number.isFinite(signInsPerS)).sort((a, b) => a.signInsPerS - b.signInsPerS)
 }
 
-function adviceOf(costs: CapacityCosts, target: CapacityTarget, m: Sizes, limits: readonly Limit[]): string[] {
+function adviceOf(target: CapacityTarget, m: Sizes, limits: readonly Limit[]): string[] {
   const [first] = limits
-  const held = Math.floor((m.cacheMib * MIB) / costs.bytes.cached_profile)
   return [
     ...(first === undefined
       ? []
@@ -104,11 +101,6 @@ function adviceOf(costs: CapacityCosts, target: CapacityTarget, m: Sizes, limits
           `PostgreSQL needs ${shown(m.postgresCores)} cores, more than the ${target.cores} of a machine: use a larger machine (--cores), or distribute organizations over several.`,
         ]
       : []),
-    ...(held < m.cachedProfiles
-      ? [
-          `The cache of a process holds ${shown(held)} of the ${shown(m.cachedProfiles)} people it serves in five minutes: plan with a smaller --remembered.`,
-        ]
-      : []),
   ]
 }
 
@@ -117,7 +109,6 @@ function configurationOf(target: CapacityTarget, m: Sizes): string[] {
   return [
     `# each of ${m.machines.processes} serving machines`,
     `PROCESSES=${Math.ceil(m.processes / m.machines.processes)}`,
-    `PROFILE_CACHE_MB=${m.cacheMib}`,
     `DATABASE_POOL=${target.pool}`,
     m.redisMasters === 1
       ? 'REDIS_URL=redis://<host>:6379'

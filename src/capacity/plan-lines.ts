@@ -3,7 +3,6 @@ import type { CapacityCosts, Range, RequestCost } from './costs.js'
 import {
   BLOAT,
   BUSY_MAX,
-  CACHE_MAX_MIB,
   type CapacityTarget,
   KINDS,
   MIB,
@@ -12,6 +11,8 @@ import {
   requestsOf,
   SESSION_S,
   type Sizes,
+  verifiesIn,
+  writesIn,
 } from './sizes.js'
 
 /** One quantity of a plan with its arithmetic. */
@@ -42,7 +43,7 @@ export const shown = (value: number): string =>
 
 /** All quantities of a plan. `low` and `high` are the sizes with the best and the worst costs. */
 export function linesOf(basis: Basis, low: Sizes, high: Sizes): PlanLine[] {
-  const groups = [signInLines, processLines, loadLines, writeLines, storageLines, redisLines, machineLines]
+  const groups = [signInLines, processLines, loadLines, diskLines, storageLines, redisLines, machineLines]
   return groups
     .flatMap((group) => group(basis))
     .map(([name, unit, of, because]) => {
@@ -55,16 +56,6 @@ export function linesOf(basis: Basis, low: Sizes, high: Sizes): PlanLine[] {
 const sumOf = ({ costs, target }: Basis, part: (cost: RequestCost) => number): string => {
   const requests = requestsOf(target)
   return KINDS.map((kind) => `${shown(requests[kind])} ${kind} x ${shown(part(costs.requests[kind]))}`).join(' + ')
-}
-
-const verifiesOf = ({ target }: Basis): number => {
-  const { verify_first, verify } = requestsOf(target)
-  return verify_first + verify
-}
-
-const writesPerS = (basis: Basis): number => {
-  const { code, enroll } = requestsOf(basis.target)
-  return basis.middle.peak * (verifiesOf(basis) + code + enroll)
 }
 
 function signInLines(basis: Basis): Line[] {
@@ -98,13 +89,7 @@ function processLines({ costs, target, middle: m }: Basis): Line[] {
       'memory of the processes',
       'GiB',
       (s) => s.frontsGib,
-      `${m.processes} x (${shown(costs.bytes.process / MIB)} MiB + PROFILE_CACHE_MB ${shown(m.cacheMib)})`,
-    ],
-    [
-      'PROFILE_CACHE_MB',
-      'MiB a process',
-      (s) => s.cacheMib,
-      `${shown(m.cachedProfiles)} people a process in five minutes at the peak x ${shown(costs.bytes.cached_profile)} bytes; at most ${shown(CACHE_MAX_MIB)} MiB`,
+      `${m.processes} x ${shown(costs.bytes.process / MIB)} MiB, with the caches as shipped: a session carries its person`,
     ],
   ]
 }
@@ -140,9 +125,8 @@ function loadLines({ costs, target, middle: m }: Basis): Line[] {
   ]
 }
 
-function writeLines(basis: Basis): Line[] {
-  const { costs, target, middle: m } = basis
-  const writes = `${shown(writesPerS(basis))} writes/s`
+function diskLines({ costs, target, middle: m }: Basis): Line[] {
+  const writes = `${shown(m.peak * writesIn(requestsOf(target)))} writes/s`
   return [
     [
       'commits',
@@ -150,15 +134,21 @@ function writeLines(basis: Basis): Line[] {
       (s) => s.commits,
       `the lesser of ${writes} and ${m.processes} processes / ${shown(costs.commit_ms.typical)} ms: waiting writes share the next commit`,
     ],
-    ['write-ahead log', 'MiB/s', (s) => s.walMibPerS, `${writes} x ${shown(costs.bytes.wal)} bytes`],
+    ['write-ahead log', 'MiB/s', (s) => s.walMibPerS, `${writes} x ${shown(costs.bytes.wal)} bytes of a sign-in`],
+    [
+      'reads of the disk',
+      'a second (IOPS), at most',
+      (s) => s.blocksRead,
+      `${shown(m.peak)}/s x ${shown(costs.blocks_read)} blocks, if memory holds a quarter of the data or less`,
+    ],
     ['connections to PostgreSQL', 'connections', (s) => s.connections, `${m.processes} processes x ${target.pool}`],
   ]
 }
 
-function storageLines(basis: Basis): Line[] {
-  const { costs, target, middle } = basis
-  const verifies = verifiesOf(basis)
-  const { person, attempt, replay_mark } = costs.bytes
+function storageLines({ costs, target, middle }: Basis): Line[] {
+  const requests = requestsOf(target)
+  const verifies = verifiesIn(requests)
+  const { person, comparison_set, attempt, replay_mark } = costs.bytes
   const kept = (count: string, days: number) =>
     `${shown(target.people * middle.grown)} people x ${shown(target.signInsPerDay)} a day x ${count} x ${shown(days)} days`
   return [
@@ -166,7 +156,7 @@ function storageLines(basis: Basis): Line[] {
       'attempts kept',
       'rows',
       (s) => s.attemptsKept,
-      kept(`${shown(verifies + requestsOf(target).code)} attempts`, target.retentionDays),
+      kept(`${shown(verifies + requests.code)} attempts`, target.retentionDays),
     ],
     [
       'replay marks kept',
@@ -178,7 +168,7 @@ function storageLines(basis: Basis): Line[] {
       'storage of PostgreSQL',
       'GiB',
       (s) => s.storageGib,
-      `${BLOAT} x (people x ${shown(person)} + attempts x ${shown(attempt)} + marks x ${shown(replay_mark)} bytes)`,
+      `${BLOAT} x (people x (${shown(person)} + comparison set ${shown(comparison_set)}) + attempts x ${shown(attempt)} + marks x ${shown(replay_mark)} bytes)`,
     ],
   ]
 }
@@ -196,7 +186,7 @@ function redisLines(basis: Basis): Line[] {
       'memory of Redis',
       'MiB',
       (s) => s.redisMib,
-      `${shown(m.peak)}/s x ${SESSION_S} s session lifetime x ${shown(costs.bytes.session)} bytes`,
+      `${shown(m.peak)}/s x ${SESSION_S} s session lifetime x ${shown(costs.bytes.session)} bytes with the person`,
     ],
     [
       'masters of Redis',

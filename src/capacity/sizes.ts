@@ -1,5 +1,5 @@
 import { REPLAY_MEMORY_DAYS } from '../domain/replay.js'
-import type { CapacityCosts, Range } from './costs.js'
+import type { CapacityCosts, Range, RequestCost } from './costs.js'
 
 /** Requirements of a deployment. Shares are 0 to 1. */
 export interface CapacityTarget {
@@ -16,10 +16,9 @@ export interface CapacityTarget {
   readonly signInsPerDay: number
   /** Share of sign-ins with a second typing attempt. */
   readonly retypes: number
-  /** Share of first attempts whose person is still cached by the process. */
-  readonly remembered: number
-  /** Share of sign-ins by a security code, and by a new person with five patterns. */
+  /** Share of sign-ins whose typing was challenged and is followed by a security code. */
   readonly codes: number
+  /** Share of sign-ins by a new person, who first enrolls five patterns. */
   readonly newcomers: number
   /** Processes in addition to those needed, so that one can fail or be updated. */
   readonly spare: number
@@ -35,10 +34,6 @@ export const BUSY_MAX = 0.7
 export const SESSION_S = 900
 /** Patterns of an enrollment. */
 const ENROLLS = 5
-/** A retry follows within this time, s; a cache that holds everybody until the next day is not worth its memory. Our choice. */
-const CACHED_S = 300
-/** Limit of cached people per process, MiB: a larger cache costs garbage collection, and a restart empties it. Our choice. */
-export const CACHE_MAX_MIB = 1024
 /**
  * Processor time of a reverse proxy and of PgBouncer, µs a request: nginx 1.22 without TLS, half of the requests with a body of
  * 19 kB, and PgBouncer 1.18 in transaction mode under bootstraps that keep their session in PostgreSQL. Each had 500 requests over
@@ -53,22 +48,29 @@ export const [GIB, MIB] = [2 ** 30, 2 ** 20]
 
 type At = keyof Range
 
-/** Requests in one sign-in: the number of each kind, from the target's shares. */
-export function requestsOf(target: Pick<CapacityTarget, 'retypes' | 'remembered' | 'codes' | 'newcomers'>) {
-  const { retypes, remembered, codes, newcomers } = target
+/**
+ * Requests of one sign-in: the number of each kind, from the target's shares. `signin` is a bootstrap and a verify. A second typing
+ * usually reaches another process than the first, which reads the person again, because that of the session is outdated. So no
+ * cache is planned.
+ */
+export function requestsOf({ retypes, codes, newcomers }: Pick<CapacityTarget, 'retypes' | 'codes' | 'newcomers'>) {
   return {
-    bootstrap: 1 + newcomers,
-    create: newcomers,
-    verify_first: 1 - remembered,
-    verify: remembered + retypes,
+    signin: 1,
+    verify: retypes,
     code: codes,
+    bootstrap: newcomers,
+    create: newcomers,
     enroll: ENROLLS * newcomers,
-  } as const
+  }
 }
 type Requests = ReturnType<typeof requestsOf>
 type RequestKind = keyof Requests
 /** Request kinds with a cost. */
-export const KINDS: readonly RequestKind[] = ['bootstrap', 'create', 'verify_first', 'verify', 'code', 'enroll']
+export const KINDS: readonly RequestKind[] = ['signin', 'verify', 'code', 'bootstrap', 'create', 'enroll']
+/** Typing patterns that are judged. */
+export const verifiesIn = ({ signin, verify }: Requests): number => signin + verify
+/** Requests that are committed to PostgreSQL. */
+export const writesIn = (requests: Requests): number => verifiesIn(requests) + requests.code + requests.enroll
 
 /** Processor time of one sign-in in a part, µs. */
 function signInUs(costs: CapacityCosts, requests: Requests, part: 'front_us' | 'postgres_us' | 'redis_us', at: At) {
@@ -76,23 +78,31 @@ function signInUs(costs: CapacityCosts, requests: Requests, part: 'front_us' | '
 }
 
 /**
- * Highest rate of sign-ins per second if all parts share the cores of one machine and the load generator uses `generatorUs`
- * of them for each sign-in: all cores are busy and nothing waits.
+ * Highest rate of sign-ins per second of this cost if all parts share the cores of one machine and the load generator uses
+ * `generatorUs` of them for each sign-in: all cores are busy and nothing waits.
  */
-export function sharedMachineRate(costs: CapacityCosts, requests: Requests, cores: number, generatorUs = 0): Range {
-  const rate = (at: At) => {
-    const all = (['front_us', 'postgres_us', 'redis_us'] as const).map((part) => signInUs(costs, requests, part, at))
-    return (1e6 * cores) / (all.reduce((sum, us) => sum + us, 0) + generatorUs)
-  }
+export function sharedMachineRate(
+  { front_us, postgres_us, redis_us }: RequestCost,
+  cores: number,
+  generatorUs: number,
+): Range {
+  const rate = (at: At) => (1e6 * cores) / (front_us[at] + postgres_us[at] + redis_us[at] + generatorUs)
   return { low: rate('high'), typical: rate('typical'), high: rate('low') }
 }
 
 /**
  * Mean remaining time, ms, of the request that an arriving request finds in service: E(S^2) / 2 E(S). Times of a kind are
- * exponential (Kleinrock 1975, 5.7), so it is the sum of squares over the sum.
+ * exponential (Kleinrock 1975, 5.7), so it is the sum of squares over the sum. A sign-in is two requests: its verify takes what the
+ * bootstrap leaves.
  */
 function residualMs(costs: CapacityCosts, requests: Requests, at: At): number {
-  const times = KINDS.map((kind) => [requests[kind], costs.requests[kind].front_us[at] / 1000] as const)
+  const ms = (kind: RequestKind) => costs.requests[kind].front_us[at] / 1000
+  const bootstrapMs = Math.min(ms('bootstrap'), ms('signin'))
+  const times = [
+    [requests.signin, bootstrapMs],
+    [requests.signin, ms('signin') - bootstrapMs],
+    ...KINDS.filter((kind) => kind !== 'signin').map((kind) => [requests[kind], ms(kind)] as const),
+  ] as const
   const sum = times.reduce((all, [n, ms]) => all + n * ms, 0)
   return sum === 0 ? 0 : times.reduce((all, [n, ms]) => all + n * ms * ms, 0) / sum
 }
@@ -141,8 +151,7 @@ export interface Sizes {
   readonly poolerCores: number
   readonly postgresCores: number
   readonly commits: number
-  readonly cachedProfiles: number
-  readonly cacheMib: number
+  readonly blocksRead: number
   readonly frontsGib: number
   readonly redisCommands: number
   readonly sessions: number
@@ -170,21 +179,20 @@ export function sized(costs: CapacityCosts, target: CapacityTarget, at: At): Siz
   if (busy === null)
     return `a p99 of ${target.p99Ms} ms cannot be promised: sequential verifies on the measured machine have a p99 of ${unloadedMs} ms`
   const processes = Math.ceil((peak * frontUs) / 1e6 / busy - 1e-9) + target.spare
-  const verifies = requests.verify_first + requests.verify
-  const writes = peak * (verifies + requests.code + requests.enroll)
+  const verifies = verifiesIn(requests)
+  const writes = peak * writesIn(requests)
   const people = target.people * grown
   const attemptsKept = people * target.signInsPerDay * (verifies + requests.code) * target.retentionDays
   const marksKept = people * target.signInsPerDay * verifies * Math.min(target.retentionDays, REPLAY_MEMORY_DAYS)
-  // Each process gets its share of the peak.
-  const cachedProfiles = Math.min(people, (peak * CACHED_S) / Math.max(1, processes - target.spare))
-  const cacheMib = Math.min(CACHE_MAX_MIB, Math.max(1, Math.ceil((cachedProfiles * costs.bytes.cached_profile) / MIB)))
   const sessions = peak * SESSION_S
-  const requestsPerS = peak * KINDS.reduce((sum, kind) => sum + requests[kind], 0)
+  // A sign-in is two requests.
+  const requestsPerS = peak * KINDS.reduce((sum, kind) => sum + requests[kind], requests.signin)
   const coresFor = (us: number) => (requestsPerS * us) / 1e6 / BUSY_MAX
   const [proxyCores, poolerCores] = [coresFor(PROXY_US), coresFor(POOLER_US)]
   const postgresCores = (peak * postgresUs) / 1e6 / BUSY_MAX
   const redisMasters = mastersFor((peak * redisUs) / 1e6 / BUSY_MAX)
-  const stored = people * costs.bytes.person + attemptsKept * costs.bytes.attempt + marksKept * costs.bytes.replay_mark
+  const { person, comparison_set, attempt, replay_mark } = costs.bytes
+  const stored = people * (person + comparison_set) + attemptsKept * attempt + marksKept * replay_mark
   return {
     grown,
     peak,
@@ -201,9 +209,8 @@ export function sized(costs: CapacityCosts, target: CapacityTarget, at: At): Siz
     postgresCores,
     // Writes that arrive during a commit share the next one.
     commits: Math.min(writes, (processes * 1000) / costs.commit_ms[at]),
-    cachedProfiles,
-    cacheMib,
-    frontsGib: (processes * (costs.bytes.process + cacheMib * MIB)) / GIB,
+    blocksRead: peak * costs.blocks_read,
+    frontsGib: (processes * costs.bytes.process) / GIB,
     redisCommands: peak * KINDS.reduce((sum, kind) => sum + requests[kind] * costs.requests[kind].redis_commands, 0),
     sessions,
     redisMib: (sessions * costs.bytes.session) / MIB,

@@ -19,7 +19,6 @@ interface Options {
   readonly years: number
   readonly daily: number
   readonly retypes: number
-  readonly remembered: number
   readonly codes: number
   readonly newcomers: number
   readonly spare: number
@@ -41,8 +40,7 @@ export function planCommand(run: (work: () => Promise<void>) => Promise<void>): 
     .option('--years <n>', 'years that the plan must last', atLeast(0), 1)
     .option('--daily <n>', 'sign-ins of a person a day, averaged over the year', above0(), 1)
     .option('--retypes <share>', 'sign-ins with a second typing attempt', share(2), 0.1)
-    .option('--remembered <share>', 'first attempts that hit the cache of a process', share(1), 0)
-    .option('--codes <share>', 'sign-ins that end with a security code', share(1), 0.02)
+    .option('--codes <share>', 'sign-ins whose typing is followed by a security code', share(1), 0.02)
     .option('--newcomers <share>', 'sign-ins of a person who enrolls first', share(1), 0.01)
     .option('--spare <n>', 'spare processes, so that one may die or be updated', atLeast(0), 1)
     .option('--pool <n>', 'connections to PostgreSQL of each process (DATABASE_POOL)', atLeast(2), 10)
@@ -59,9 +57,10 @@ export function planCommand(run: (work: () => Promise<void>) => Promise<void>): 
 }
 
 const NOTES = `
-The plan is for the busiest second at the end of the years. Each line shows its arithmetic; low and high use the best and the
-worst costs of the bench's rounds. A process is a front that scores inline, on one core; the cores of PostgreSQL are extra.
-Measure the costs on the kind of machine that you plan for.
+The plan is for the busiest second at the end of the years. A sign-in is a bootstrap and a verify, on any processes, of a person
+whom no process has cached. Each line shows its arithmetic; low and high use the best and the worst costs of the bench's rounds. A
+process is a front that scores inline, on one core; the cores of PostgreSQL are extra. Measure the costs on the kind of machine
+that you plan for.
 Example:
   keystride plan --people 200000 --peak 120 --p99 80 --growth 25% --years 3`
 
@@ -83,7 +82,6 @@ const targetOf = (options: Options): CapacityTarget => ({
   years: options.years,
   signInsPerDay: options.daily,
   retypes: options.retypes,
-  remembered: options.remembered,
   codes: options.codes,
   newcomers: options.newcomers,
   spare: options.spare,
