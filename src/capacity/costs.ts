@@ -35,7 +35,10 @@ export const CapacityCosts = z.object({
     code: Request.describe('a verify by a security code, with a bootstrap'),
     enroll: Request,
   }),
-  blocks_read: z.number().min(0).describe('blocks that PostgreSQL reads for a sign-in, with data of four times its buffers'),
+  blocks_read: z
+    .number()
+    .min(0)
+    .describe('blocks that PostgreSQL reads for a sign-in, with data of four times its buffers'),
   commit_ms: Range.describe('one commit of one attempt, alone'),
   unloaded_p99_ms: Range.describe('p99 of sequential verifies; the plan uses typical'),
   bytes: z.object({

@@ -21,34 +21,35 @@ const request = (front: number, postgres: number, redis: number, commands: numbe
 /** Round numbers, so that a plan can be computed by hand; `off` is the relative spread of the measured rounds. */
 const costsWith = (off = 0): CapacityCosts =>
   CapacityCosts.parse({
-    schema: 'keystride-costs/1',
+    schema: 'keystride-costs/2',
     measured_at: '2026-01-01',
     machine: 'a machine made up for tests',
     scoring: 'inline',
     presses: 31,
     requests: {
+      signin: request(600, 200, 30, 3, off),
+      verify: request(500, 250, 20, 3, off),
+      code: request(10_000, 100, 20, 2, off),
       bootstrap: request(200, 50, 10, 1, off),
       create: request(300, 400, 5, 1, off),
-      verify_first: request(900, 450, 20, 3, off),
-      verify: request(400, 150, 20, 2, off),
-      code: request(10_000, 100, 20, 2, off),
       enroll: request(1000, 300, 10, 1, off),
     },
+    blocks_read: 3,
     commit_ms: range(2, off),
     unloaded_p99_ms: range(10, off),
     bytes: {
       attempt: 1000,
       replay_mark: 200,
       person: 10_000,
+      comparison_set: 15_000,
       wal: 2048,
-      session: 500,
-      process: 100 * 2 ** 20,
-      cached_profile: 10_000,
+      session: 12_000,
+      process: 128 * 2 ** 20,
     },
   })
 const TARGET: CapacityTarget = {
   ...{ people: 100_000, peakPerS: 1000, p99Ms: 100, retentionDays: 100, growthPerYear: 0, years: 0, signInsPerDay: 1 },
-  ...{ retypes: 0, remembered: 1, codes: 0, newcomers: 0, spare: 1, pool: 10, cores: 8 },
+  ...{ retypes: 0, codes: 0, newcomers: 0, spare: 1, pool: 10, cores: 8 },
 }
 
 function planOf(target: Partial<CapacityTarget>, costs = costsWith()): CapacityPlan {
@@ -65,15 +66,18 @@ const typical = (plan: CapacityPlan, name: string): number => {
 describe('the capacity planner', () => {
   it.each<[string, Partial<CapacityTarget>, Record<string, number>]>([
     [
-      // A bootstrap and a verify take 200 + 400 µs of a front; 1,000 a second take 0.6 s; 0.6 / 0.7 needs one process, and one is spare.
+      // A sign-in takes 600 µs of a front; 1,000 a second take 0.6 s; 0.6 / 0.7 needs one process, and one is spare.
       'plain sign-ins',
       {},
       {
         ...{ 'front, a sign-in': 600, 'utilisation of a front': 0.7, processes: 2, 'connections to PostgreSQL': 20 },
         // 1,000 writes a second; two processes can commit every 2 ms each.
         ...{ 'cores of PostgreSQL': (1000 * 200) / 1e6 / 0.7, commits: 1000, 'Redis commands': 3000 },
-        ...{ 'memory of Redis': (1000 * 900 * 500) / 2 ** 20, 'attempts kept': 1e7 },
-        'storage of PostgreSQL': (1.3 * (1e5 * 10_000 + 1e7 * 1200)) / 2 ** 30,
+        ...{ 'memory of Redis': (1000 * 900 * 12_000) / 2 ** 20, 'attempts kept': 1e7 },
+        // A sign-in is two requests, of which the verify is committed.
+        ...{ 'cores of the proxy': (2000 * PROXY_US) / 7e5, 'write-ahead log': (1000 * 2048) / 2 ** 20 },
+        ...{ 'reads of the disk': 3000, 'memory of the processes': 0.25 },
+        'storage of PostgreSQL': (1.3 * (1e5 * (10_000 + 15_000) + 1e7 * 1200)) / 2 ** 30,
       },
     ],
     [
@@ -83,9 +87,18 @@ describe('the capacity planner', () => {
       { peak: 4500, processes: 11 + 3, commits: 4950 },
     ],
     ['writes that share commits: two processes commit 1,000', { peakPerS: 2000, spare: 0 }, { commits: 1000 }],
-    ['half of the verifies read a profile: + 0.5 x 500 µs', { remembered: 0.5 }, { 'front, a sign-in': 850 }],
     [
-      // A tenth also has another bootstrap, a creation and five enrollments: 2.7 requests, and 0.1 x (200 + 300 + 5 x 1,000) µs.
+      // 600 + 0.5 x 500 µs; each verify has a row, a mark and a commit, and the sessions are those of the sign-ins.
+      'a second typing in half of the sign-ins',
+      { retypes: 0.5 },
+      {
+        ...{ 'front, a sign-in': 850, commits: 1500, 'attempts kept': 1.5e7, 'replay marks kept': 1.5e7 },
+        ...{ 'cores of the proxy': (2500 * PROXY_US) / 7e5, 'memory of Redis': (1000 * 900 * 12_000) / 2 ** 20 },
+        'Redis commands': 4500,
+      },
+    ],
+    [
+      // A tenth also has another bootstrap, a creation and five enrollments: 2 + 0.7 requests, and 0.1 x (200 + 300 + 5 x 1,000) µs.
       'newcomers',
       { newcomers: 0.1, cores: 4 },
       {
@@ -95,9 +108,12 @@ describe('the capacity planner', () => {
     ],
     // 30 µs of Redis a sign-in: 4.3 masters at utilisation 0.7.
     ['several masters of Redis', { peakPerS: 100_000 }, { 'masters of Redis': 5 }],
-    ['a cache for a thousand people', { people: 1000 }, { PROFILE_CACHE_MB: 10 }],
-    // Regression: a plan for 50 million people gave each process a profile cache of 49 GB.
-    ['a cache of at most a gibibyte', { people: 50_000_000, peakPerS: 25_000 }, { PROFILE_CACHE_MB: 1024 }],
+    // Regression: a plan for 50 million people gave each process a profile cache of 49 GB. 25 processes and a spare one.
+    [
+      'processes of one size for any number of people',
+      { people: 5e7, peakPerS: 29_000 },
+      { 'memory of the processes': 3.25 },
+    ],
   ])('equals the same arithmetic done by hand: %s', (_, target, wanted) => {
     const plan = planOf(target)
     for (const [name, value] of Object.entries(wanted))
@@ -105,8 +121,8 @@ describe('the capacity planner', () => {
   })
 
   it('counts every request of a sign-in', () => {
-    expect(requestsOf({ retypes: 0.25, remembered: 0.25, codes: 0.02, newcomers: 0.01 })).toEqual({
-      ...{ bootstrap: 1.01, create: 0.01, verify_first: 0.75, verify: 0.5, code: 0.02, enroll: 0.05 },
+    expect(requestsOf({ retypes: 0.25, codes: 0.02, newcomers: 0.01 })).toEqual({
+      ...{ signin: 1, verify: 0.25, code: 0.02, bootstrap: 0.01, create: 0.01, enroll: 0.05 },
     })
   })
 
@@ -118,6 +134,12 @@ describe('the capacity planner', () => {
     const busy = busyAllowed(1, 10, 15) ?? Number.NaN
     expect(busy).toBeLessThan(0.7)
     expect(busy * Math.exp(-(1 - busy) * 5)).toBeCloseTo(0.01, 6)
+  })
+
+  it('lets a verify wait for a bootstrap or a verify, not for a whole sign-in', () => {
+    // 200 µs of a bootstrap and the other 400 of a sign-in of 600: (0.2 ^ 2 + 0.4 ^ 2) / 0.6 ms are left of the request in service.
+    const line = planOf({ p99Ms: 25 }).lines.find(({ name }) => name === 'utilisation of a front')
+    expect(line?.because).toContain('for requests with 0.333 ms left')
   })
 
   it('plans more processes for a shorter p99 if long requests can precede a verify', () => {
@@ -145,9 +167,11 @@ describe('the capacity planner', () => {
   })
 
   it('divides the cores of one machine among all parts of a sign-in', () => {
-    const requests = requestsOf({ retypes: 0, remembered: 1, codes: 0, newcomers: 0 })
+    const { signin } = costsWith(0.5).requests
     // 600 + 200 + 30 µs, and 170 µs of the load generator: a thousand a second per core.
-    expect(sharedMachineRate(costsWith(), requests, 2, 170).typical).toBeCloseTo(2000)
+    const { low, typical: middle, high } = sharedMachineRate(signin, 2, 170)
+    expect(middle).toBeCloseTo(2000)
+    expect([low, high]).toEqual([expect.closeTo(2e6 / 1415), expect.closeTo(2e6 / 585)])
   })
 
   it('never plans less for a larger target', () => {

@@ -50,6 +50,12 @@ describe('keystride plan', () => {
       1,
       'off.json: presses: must be a number',
     ],
+    [
+      [...target, '--costs', report('old.json', { ...costs, schema: 'keystride-costs/1' })],
+      1,
+      'old.json: schema: must be keystride-costs/2: measure the costs again by npm run bench -- path --costs FILE',
+    ],
+    [[...target, '--remembered', '0.5'], 2, "unknown option '--remembered'"],
   ])('reports what it cannot use: %j', async (args, status, message) => {
     expect(await plan(...args)).toMatchObject({ status, stderr: expect.stringContaining(message) })
   })
