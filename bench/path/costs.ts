@@ -1,16 +1,12 @@
 import { Redis } from 'ioredis'
 import postgres from 'postgres'
-import { CapacityCosts, type Range, type RequestCost } from '../../src/capacity/costs.js'
-import { PATH_VERSION } from '../../src/flows/attempt/path-version.js'
+import type { Range, RequestCost } from '../../src/capacity/costs.js'
 import type { Generators } from '../ratio/generators.js'
 import { enroll, userRef } from '../ratio/people.js'
 import { mintIn, type unitsFor } from '../ratio/sessions.js'
 import { type Deployment, partsOf, type Running } from '../shared/deployment.js'
-import type { ServingMachine } from '../shared/machine.js'
 import { usedBetween, usedSoFar } from '../shared/parts.js'
 import { type Spread, spreadOf } from '../shared/spread.js'
-import type { SignInsMeasured } from './signin.js'
-import type { PathMeasured } from './steps.js'
 
 interface Needs {
   readonly deployment: Deployment
@@ -232,7 +228,8 @@ async function verifyCodes(service: Service): Promise<number> {
 }
 
 const rounded = (value: number) => Number(value.toPrecision(4))
-const rangeOf = (spread: Spread): Range => ({
+/** Of four digits. */
+export const rangeOf = (spread: Spread): Range => ({
   low: rounded(spread.min),
   typical: rounded(spread.median),
   high: rounded(spread.max),
@@ -246,32 +243,4 @@ export function costOf(used: readonly Used[]): RequestCost {
     redis_us: of('redis_us'),
     redis_commands: of('redis_commands').typical,
   }
-}
-
-/** The table of costs for `keystride plan`. */
-export function costTable(
-  { requests, bytes }: Awaited<ReturnType<typeof measureCosts>>,
-  { path, signIns }: { readonly path: PathMeasured; readonly signIns: SignInsMeasured },
-  { cores, cpu, node, http_server }: ServingMachine,
-  presses: number,
-): CapacityCosts {
-  return CapacityCosts.parse({
-    schema: 'keystride-costs/2',
-    measured_at: new Date().toISOString().slice(0, 10),
-    path_version: PATH_VERSION,
-    machine: `${cores} x ${cpu}, Node ${node}, ${http_server}`,
-    scoring: 'inline',
-    presses,
-    requests: { signin: signIns.cost, ...requests },
-    blocks_read: signIns.blocks_read,
-    commit_ms: rangeOf(path.steps_ms['postgres: record and commit, alone']),
-    unloaded_p99_ms: rangeOf(path.whole_p99_ms),
-    bytes: {
-      ...bytes,
-      comparison_set: signIns.comparison_set_bytes,
-      wal: signIns.wal_bytes,
-      session: signIns.redis_session_bytes,
-      process: signIns.process_bytes,
-    },
-  })
 }

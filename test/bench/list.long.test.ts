@@ -12,3 +12,8 @@ it('npm run bench lists the benches by the question that each answers, prints th
   for (const name of names) expect((await bench(name, '--help')).stdout, name).toContain(`npm run bench -- ${name}`)
   await expect(bench('score')).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining('"score"') })
 })
+
+it('bench path refuses to write costs without the cost of a whole sign-in, before it measures', async () => {
+  const refused = { code: 2, stdout: '', stderr: expect.stringContaining('give --signin-people above 0') }
+  await expect(bench('path', '--signin-people', '0', '--costs', 'costs.json')).rejects.toMatchObject(refused)
+})

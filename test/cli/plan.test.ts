@@ -1,7 +1,9 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it } from 'vitest'
+import type { CapacityPlan } from '../../src/capacity/capacity.js'
 import { PATH_VERSION } from '../../src/flows/attempt/path-version.js'
 import { costsFile } from '../../src/scoring/artifacts.js'
 import { keystrideHere } from '../harness/command.js'
@@ -14,6 +16,30 @@ const costs = JSON.parse(readFileSync(costsFile(), 'utf8'))
 const report = (name: string, content: unknown) => {
   writeFileSync(join(folder, name), JSON.stringify(content))
   return join(folder, name)
+}
+
+/** The plan for a peak and 2,000 people for each sign-in a second. */
+async function planned(peak: number): Promise<Pick<CapacityPlan, 'lines' | 'limits'>> {
+  const { stdout } = await plan('--people', String(2000 * peak), '--peak', String(peak), '--json')
+  return JSON.parse(stdout)
+}
+
+const whole = (value: number) => Math.round(value).toLocaleString('en')
+const short = (value: number) => (value < 1 ? value.toFixed(1) : Number(value.toPrecision(2)).toLocaleString('en'))
+
+/** The row of docs/scaling.md for a peak. */
+async function rowOf(peak: number): Promise<string> {
+  const { lines } = await planned(peak)
+  const of = (name: string) => lines.find((line) => line.name === name)?.value.typical ?? Number.NaN
+  const connections = of('connections to PostgreSQL')
+  const cells = [
+    ...[whole(peak), whole(of('processes')), whole(of('masters of Redis'))],
+    `${short(of('memory of Redis') / 1024)} GiB`,
+    whole(Math.ceil(of('cores of PostgreSQL'))),
+    `${whole(connections)}${connections > 97 ? ': PgBouncer' : ''}`,
+    `${short(of('storage of PostgreSQL') / 1024)} TiB`,
+  ]
+  return `| ${cells.join(' | ')} |`
 }
 
 describe('keystride plan', () => {
@@ -36,6 +62,16 @@ describe('keystride plan', () => {
   it('reads the costs from a report of the bench, and prints JSON', async () => {
     const args = ['--people', '1000', '--peak', '2', '--costs', report('report.json', { costs }), '--json']
     expect(JSON.parse((await plan(...args)).stdout)).toMatchObject({ target: { people: 1000, peakPerS: 2 } })
+  })
+
+  it('has its figures for the shipped costs in docs/scaling.md', async () => {
+    const page = readFileSync(fileURLToPath(new URL('../../docs/scaling.md', import.meta.url)), 'utf8')
+    const rows = await Promise.all([100, 1000, 5000, 30_000].map(rowOf))
+    const [, found = ''] = /^\| sign-ins\/s at the peak .*\n\|[-|]+\n((?:\|.*\n)+)/m.exec(page) ?? []
+    expect(found.trim().split('\n')).toEqual(rows)
+    const { limits } = await planned(100)
+    const oneRedis = limits.find(({ part }) => part.startsWith('one Redis'))?.signInsPerS ?? 0
+    expect(page.replaceAll('\n', ' ')).toContain(`one Redis at ${whole(oneRedis)} sign-ins/s`)
   })
 
   const target = ['--people', '10', '--peak', '2']
