@@ -7,7 +7,7 @@ import type { PathMeasured } from './steps.js'
 
 type BytesOfSignIns = 'wal_bytes' | 'redis_session_bytes' | 'comparison_set_bytes' | 'process_bytes'
 
-/** What is measured apart from single requests: the steps of a verify, and whole sign-ins. */
+/** Measurements apart from those of single requests: the steps of a verify, and whole sign-ins. */
 interface MeasuredAlone {
   readonly path: Pick<PathMeasured, 'steps_ms' | 'whole_p99_ms'>
   readonly signIns: Pick<SignInsMeasured, 'cost' | 'blocks_read' | BytesOfSignIns>

@@ -228,7 +228,7 @@ async function verifyCodes(service: Service): Promise<number> {
 }
 
 const rounded = (value: number) => Number(value.toPrecision(4))
-/** Of four digits. */
+/** Rounded to four digits. */
 export const rangeOf = (spread: Spread): Range => ({
   low: rounded(spread.min),
   typical: rounded(spread.median),

@@ -53,6 +53,7 @@ await runBench('plan', async () => {
     }
     const off = predicted.typical / median(runs) - 1
     const held = Math.abs(off) <= OFF_MAX
+    say(`the prediction is ${(100 * off).toFixed(1)} % off; at most ${100 * OFF_MAX} % are accepted`)
     const report = {
       predicted_per_s: predicted,
       measured_per_s: median(runs),
