@@ -78,7 +78,6 @@ export function memoryProfiles(tables: Tables): Immediate<ProfileStore> {
       if (pendingId !== undefined && !isQueued) return { member: read(tables, row), nPatternsDeleted: 0 }
       const nPatternsDeleted = enrolled(row.references).length
       row.references = []
-      row.comparisonSet = null
       const after = update(tables, row, {
         ...removal(member),
         ...asReset(member),
@@ -127,7 +126,6 @@ function add(
   if (member.generation !== reference.generation || n >= rules.limit || !fits) return closed(tables, row)
   if (!claimMark(tables, row, reference, rules.rejectReplay)) return { outcome: 'replay' }
   if (!insert(tables, row, reference, 'enrolled')) return closed(tables, row)
-  if (n >= rules.target) row.comparisonSet = null
   const { visible, sensitive } = counted(reference.mode)
   const after = update(tables, row, {
     nVisible: member.nVisible + visible,
@@ -157,7 +155,6 @@ function replaceOldest(
   )
   if (oldest === undefined) throw new Error('the member counts references that are not stored')
   row.references = enrolled(row.references).filter((one) => one !== oldest)
-  row.comparisonSet = null
   const [before, now] = [counted(oldest.mode), counted(reference.mode)]
   const pending = pendingAfter(member.pending, { kind: 'replaced', target: rules.target }, reference.createdAt)
   const after = update(tables, row, {
@@ -193,7 +190,6 @@ function addToSuccessor(
     return { outcome: 'added', member: update(tables, row, { successor: next }), completes: false }
   }
   row.references = row.references.filter(({ generation }) => generation > member.generation)
-  row.comparisonSet = null
   const after = update(tables, row, {
     ...removal(member),
     ...(rules.asReset ? asReset(member) : {}),
@@ -224,7 +220,6 @@ function removeOne(tables: Tables, row: MemberRow, patternId: string): Member | 
     const left = member.successor === null || nVisible + nSensitive <= 0
     return update(tables, row, { successor: left ? null : { ...member.successor, nVisible, nSensitive } })
   }
-  row.comparisonSet = null
   if (gone.kind === 'adaptive') return update(tables, row, removal(member))
   row.references = enrolled(row.references)
   const after = update(tables, row, {

@@ -142,6 +142,11 @@ export function update(tables: Tables, row: MemberRow, changes: Partial<Member>)
   const changed = { ...row.member, ...changes, rowVersion: row.member.rowVersion + 1 }
   changed.nPatternsRef = changed.nVisible + changed.nSensitive
   row.member = changed
+  const set = row.comparisonSet
+  const isOfProfile = set?.generation === changed.generation && set.profileVersion === changed.profileVersion
+  // Only a change of the profile deletes a set that is out of date.
+  const isSameProfile = changes.generation === undefined && changes.profileVersion === undefined
+  if (!isOfProfile && !isSameProfile) row.comparisonSet = null
   tables.watch({ what: 'member', row })
   return read(tables, row)
 }
@@ -270,7 +275,6 @@ export function dropTyping(tables: Tables, row: MemberRow): number {
   const { organizationId, references, member } = row
   row.references = []
   row.refused = []
-  row.comparisonSet = null
   for (const [key, mark] of tables.marks) {
     if (mark.memberId !== member.id) continue
     tables.marks.delete(key)

@@ -12,7 +12,7 @@ export function postgresRefusedPatterns(database: Database): RefusedPatternStore
         async (sql) => {
           await sql`
             select keystride.remember_refused(${memberId}, ${replayMark.exact}, ${bigintArray(replayMark.bands)},
-              ${new Date(createdAt)}, ${id}, ${generation}, ${sealed}, ${entry}, ${REFUSED_PER_DAY}, ${REPLAY_MEMORY_DAYS})`
+              ${new Date(createdAt)}, ${id}, ${generation}, ${sealed}, ${REFUSED_PER_DAY}, ${REPLAY_MEMORY_DAYS}, ${entry})`
         },
         { durable: false },
       ),

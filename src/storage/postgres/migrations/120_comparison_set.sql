@@ -14,10 +14,12 @@ create table keystride.comparison_set (
   base bytea not null,
   tail bytea not null default '', -- patterns since the base, so that an attempt writes 190 bytes in place of 9 kB
   primary key (organization_id, member_id),
-  foreign key (organization_id, member_id) references keystride.member (organization_id, id)
+  foreign key (organization_id, member_id) references keystride.member (organization_id, id) on delete cascade
 ) with (fillfactor = 50); -- room for heap-only updates: every attempt adds to the tail
 alter table keystride.comparison_set
   alter column base set storage external, -- encrypted bytes do not compress
   alter column tail set storage plain; -- it stays in the row, which is read and written as a whole
 create index comparison_set_oldest on keystride.comparison_set (oldest_at);
 call keystride.guard('keystride.comparison_set');
+create trigger forget_comparison_set after update of generation, profile_version on keystride.member
+  for each row execute function keystride.forget_comparison_set();

@@ -95,7 +95,7 @@ const findPeople = (database: Database, people: readonly Designated[]): Promise<
   database.call(async (sql) => {
     const rows = await sql<(PersonRow & PrefixedSetRow & { nth: number })[]>`
       select p.nth, ${accountColumns(sql)}, ${memberColumns(sql)}, ${prefixedSetColumns(sql)}
-      from keystride.find_people(${`{${people.map(({ organizationId }) => organizationId).join()}}`}::uuid[],
+      from keystride.find_people_and_sets(${`{${people.map(({ organizationId }) => organizationId).join()}}`}::uuid[],
         ${textArray(people.map(({ userRef }) => userRef))}::text[],
         ${textArray(people.map(({ memberRef }) => memberRef))}::text[],
         ${`{${people.map(({ withComparisonSet }) => withComparisonSet).join()}}`}::boolean[]) p,

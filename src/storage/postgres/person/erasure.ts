@@ -20,7 +20,6 @@ export async function eraseUser(sql: Transaction, organizationId: string, accoun
       returning kind = 'enrolled' as enrolled`,
     sql`delete from keystride.replay_mark where organization_id = ${organizationId} and member_id = any (${ids}::uuid[])`,
     sql`delete from keystride.refused_pattern where organization_id = ${organizationId} and member_id = any (${ids}::uuid[])`,
-    sql`delete from keystride.comparison_set where organization_id = ${organizationId} and member_id = any (${ids}::uuid[])`,
     ...eraseFromExports(sql, organizationId, userRef),
     sql`select keystride.uncount_attempts(${userRef})`,
     sql`delete from keystride.authentication where organization_id = ${organizationId} and user_ref = ${userRef}`,
@@ -57,7 +56,6 @@ export async function eraseMember(
       returning kind = 'enrolled' as enrolled`,
     sql`delete from keystride.replay_mark where organization_id = ${organizationId} and member_id = ${memberId}`,
     sql`delete from keystride.refused_pattern where organization_id = ${organizationId} and member_id = ${memberId}`,
-    sql`delete from keystride.comparison_set where organization_id = ${organizationId} and member_id = ${memberId}`,
     sql`delete from keystride.profile_link where organization_id = ${organizationId} and member_id = ${memberId}`,
     sql`delete from keystride.sso_stranger where organization_id = ${organizationId} and member_id = ${memberId}`,
     sql`

@@ -106,7 +106,6 @@ async function reset({ sql, owner, member }: LockedMember, at: number, pendingId
     sql`generation = generation + 1, n_visible = 0, n_sensitive = 0, completed_at = null, ${noSuccessor(sql)},
       ${removal(sql)}, ${resetAt(sql, at)}, ${queuedAs(sql, pendingAfter(member.pending, { kind: 'emptied' }, at))}`,
   )
-  await deleteComparisonSet(sql, owner)
   await endLinks(sql, owner)
   await forgetStrangers(sql, organizationId, memberId)
   return { member: after, nPatternsDeleted: gone.filter(({ kind }) => kind === 'enrolled').length }
@@ -132,7 +131,6 @@ async function replaceOldest(
     returning r.mode`
   if (oldest === undefined) throw new Error('the member counts references that are not there')
   await deleteAdaptive(sql, owner, 0)
-  await deleteComparisonSet(sql, owner)
   const [before, now] = [counted(oldest.mode), counted(reference.mode)]
   const pending = pendingAfter(member.pending, { kind: 'replaced', target: rules.target }, reference.createdAt)
   const after = await updateMember(
@@ -171,7 +169,6 @@ async function addToSuccessor(
   }
   await sql`
     delete from keystride.reference_pattern where ${owned(sql, owner)} and generation <= ${member.generation}`
-  await deleteComparisonSet(sql, owner)
   const emptied = pendingAfter(member.pending, { kind: 'emptied' }, reference.createdAt)
   const after = await updateMember(
     sql,
@@ -203,7 +200,6 @@ async function removeOne({ sql, owner, member }: LockedMember, patternId: string
         : sql`successor_visible = successor_visible - ${visible}, successor_sensitive = successor_sensitive - ${sensitive}`,
     )
   }
-  await deleteComparisonSet(sql, owner)
   if (gone.kind === 'adaptive') return updateMember(sql, owner, removal(sql))
   await deleteAdaptive(sql, owner, 0)
   if (member.nPatternsRef === 1) await endLinks(sql, owner)
@@ -214,10 +210,6 @@ async function removeOne({ sql, owner, member }: LockedMember, patternId: string
       ever_reset = ever_reset or n_visible + n_sensitive = 1, ${removal(sql)}`,
   )
 }
-
-/** Called with a change of the enrolled references: the comparison set holds their samples. */
-const deleteComparisonSet = (sql: Transaction, owner: Owner) => sql`
-  delete from keystride.comparison_set where ${owned(sql, owner)}`
 
 /** Updates the member's row, which the transaction has locked, and returns the new state. */
 async function updateMember(

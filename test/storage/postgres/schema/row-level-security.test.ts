@@ -230,7 +230,7 @@ describe('row level security', () => {
     const calls = [
       `select * from keystride.resolve_api_key('\\x00')`,
       `select * from keystride.find_profile_link('\\x00')`,
-      `select * from keystride.find_people('{00000000-0000-0000-0000-000000000000}', '{ada}', '{null}', '{false}')`,
+      `select * from keystride.find_people_and_sets('{00000000-0000-0000-0000-000000000000}', '{ada}', '{null}', '{false}')`,
       `select keystride.record_attempts(${Array(38).fill('null').join()})`,
       `select keystride.sweep_sessions(1)`,
       `select keystride.ensure_partitions(1)`,

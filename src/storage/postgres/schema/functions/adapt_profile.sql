@@ -1,7 +1,7 @@
 set local role keystride_app;
 
 -- Keeps a sign-in's pattern as an adaptive reference, by the rules of `ProfileStore.adapt` (src/storage/profile.ts). False if it was
--- not kept. The member's comparison set stays up to date, because the enrolled references are the same. One function, as in
+-- not kept. The member's comparison set is brought up to date first, because the enrolled references are the same. One function, as in
 -- add_reference. The commit does not wait for the disk: a crash loses one of many patterns to learn from.
 create or replace function keystride.adapt_profile(
   organization uuid, owner_id uuid, pattern uuid, of_generation int, of_mode text, sample bytea, at timestamptz,

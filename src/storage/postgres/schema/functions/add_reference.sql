@@ -57,10 +57,6 @@ begin
   if not found then return; end if;
 
   outcome := 'added';
-  -- The set holds the samples of the references. A profile that is not complete has none.
-  if n >= target then
-    delete from keystride.comparison_set s where s.organization_id = organization and s.member_id = owner_id;
-  end if;
   if n + 1 = target then
     update keystride.member m set n_visible = m.n_visible + visible, n_sensitive = m.n_sensitive + 1 - visible,
         sample_format = format, profile_version = m.profile_version + 1, row_version = m.row_version + 1, completed_at = at

@@ -14,8 +14,11 @@ create or replace function keystride.record_attempts(
   user_refs text[], member_refs text[], account_types text[], session_ids text[], methods text[], authenticated boolean[],
   recommended_actions text[], reasons text[], confidences float8[], confidences_biometrics float8[],
   confidences_context float8[], policy_ids uuid[], n_patterns_ref int[], n_patterns_ref_used int[], pattern_ids uuid[],
-  cleareds text[], sets_adaptive boolean[], sets_oldest_ms bigint[], sealed text, facts text, set_entries text, set_bases text, tags text, facets text, events text, counters text, habits text,
-  memory_days int
+  cleareds text[], sealed text, facts text, tags text, facets text, events text, counters text, habits text,
+  memory_days int,
+  -- A process of the version before, which is still running during an upgrade, does not give these.
+  sets_adaptive boolean[] default null, sets_oldest_ms bigint[] default null, set_entries text default null,
+  set_bases text default null
 ) returns jsonb
 language plpgsql security definer set search_path = pg_catalog, pg_temp
   -- The plan is generic, because planning each call costs more than the work. It may be made on empty tables, so it has only

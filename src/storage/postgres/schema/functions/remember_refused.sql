@@ -5,7 +5,7 @@ set local role keystride_system;
 -- in record_attempts. The number is checked before the lock too, because calls beyond it must not make sign-ins wait.
 create or replace function keystride.remember_refused(
   owner_id uuid, mark bytea, mark_bands bigint[], at timestamptz, pattern uuid, pattern_generation int, sample bytea,
-  set_entry bytea, most int, memory_days int
+  most int, memory_days int, set_entry bytea default null
 ) returns boolean
 language plpgsql set search_path = pg_catalog, pg_temp
 as $$
@@ -30,7 +30,7 @@ begin
     values (own, owner_id, pattern, pattern_generation, sample, at);
   update keystride.comparison_set s set tail = s.tail || set_entry, attempts_version = s.attempts_version + 1
     from keystride.member m
-    where s.organization_id = own and s.member_id = owner_id and m.organization_id = own and m.id = owner_id
+    where set_entry is not null and s.organization_id = own and s.member_id = owner_id and m.organization_id = own and m.id = owner_id
       and s.attempts_version = m.attempts_version and s.generation = m.generation
       -- A tail that is full puts the set out of date, and the next attempt replaces it.
       and octet_length(s.tail) < 2000;
