@@ -1,11 +1,10 @@
 set local role keystride_app;
 
--- Called only by processes of the version before, during an upgrade; this version calls find_people_and_sets.
---
 -- Finds accounts and members for concurrent lookups in one statement, because separate statements cost server and client more
 -- than the rows do. Element i of each array is one lookup, and `nth` counts from 1. Runs as keystride_app, and sets the
 -- organization before each lookup, so that row level security applies. The member is found by its account, and `offset 0` is an
 -- optimization fence: a plan from the time when the tables were empty joined freely, and read every member of the organization.
+-- Only processes of the version before call it, during an upgrade; this version calls find_people_and_sets.
 create or replace function keystride.find_people(organizations uuid[], of_users text[], of_members text[])
 returns table (nth int, found_account keystride.account, found_member keystride.member)
 language plpgsql security definer set search_path = pg_catalog, pg_temp
