@@ -23,6 +23,7 @@ import {
 } from '../session/person.js'
 import { patternsLimited } from './invalid-patterns.js'
 import type { PatternInput } from './pattern-input.js'
+import type { PatternMemory } from './pattern-memory.js'
 import type { CachedPerson, PersonCache } from './person-cache.js'
 
 export interface ContextNeeds {
@@ -31,6 +32,7 @@ export interface ContextNeeds {
   readonly sessions: Pick<SessionStore, 'find' | 'designate' | 'reserve'>
   readonly vault: Vault
   readonly people: PersonCache
+  readonly memory: PatternMemory
   readonly settingsOf: (organizationId: string) => Promise<Settings>
   readonly targets: ProfileTargets
   readonly now: () => number
@@ -198,15 +200,17 @@ const unreadSession = ({ userRef }: Designation, { memberRef }: Member, token: s
   sha256: sha256Hex(token),
 })
 
-/** The context with its person as stored now. Throws a Refusal if the person is gone or was replaced under the same name. */
+/** The context with its person as stored now, and with the comparison set if this process has no patterns of the member. Throws a Refusal if the person is gone or was replaced under the same name. */
 export async function readAgain(
-  needs: Pick<ContextNeeds, 'accounts' | 'settingsOf'>,
+  needs: Pick<ContextNeeds, 'accounts' | 'settingsOf' | 'memory'>,
   reserved: Reserved,
 ): Promise<Reserved> {
   const { who, method } = reserved
   const [settings, person] = await Promise.all([
     needs.settingsOf(who.organizationId),
-    findPerson(needs.accounts, who, { withComparisonSet: method === 'biometric' }),
+    findPerson(needs.accounts, who, {
+      withComparisonSet: method === 'biometric' && !needs.memory.has(reserved.member.id),
+    }),
   ])
   const { account } = person
   // A replaced account is rare, so its checks are not repeated here: the caller tries again.

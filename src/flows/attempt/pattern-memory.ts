@@ -4,6 +4,8 @@ import { bytesOfKnown, type KnownPatterns, type Sketched, withPatterns } from '.
 
 export interface PatternMemory {
   find(member: Member): KnownPatterns | null
+  /** Whether any patterns of the member are cached, of whatever version. */
+  has(memberId: string): boolean
   keep(memberId: string, known: KnownPatterns): void
   forget(memberId: string): void
 }
@@ -16,6 +18,7 @@ export function createPatternMemory(bytesMax: number): PatternMemory {
       const known = members.get(id)
       return known?.generation === generation && known.profileVersion === profileVersion ? known : null
     },
+    has: (memberId) => members.has(memberId),
     keep: (memberId, known) => void members.set(memberId, known),
     forget: (memberId) => void members.delete(memberId),
   }
