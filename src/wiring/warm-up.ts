@@ -1,7 +1,7 @@
 import type { Account, Member } from '../domain/account.js'
 import { NO_ATTEMPTS } from '../domain/attempts.js'
 import { NO_HABITS } from '../domain/context/circumstances.js'
-import { DEFAULT_POLICY, Policy } from '../domain/policy.js'
+import { DEFAULT_POLICY } from '../domain/policy.js'
 import { SAMPLE_FORMAT } from '../domain/sample-format.js'
 import { CORE_POOLS, suggestWords } from '../domain/typing-words.js'
 import { createPatternMemory } from '../flows/attempt/pattern-memory.js'
@@ -18,7 +18,6 @@ import type { Session, SessionStore } from '../storage/session.js'
 import type { Vault } from '../storage/vault.js'
 import { type MadeUpPerson, person } from '../typist/made-up-person.js'
 import type { Stores } from './stores.js'
-import { withVerifyServer } from './warm-up-server.js'
 
 /** The first verify of a person is compared with references, the later ones with a cached template. */
 const PEOPLE = 8
@@ -27,11 +26,11 @@ const REFERENCES = 5
 
 const ORGANIZATION_ID = '00000000-0000-7000-8000-000000000000'
 const CACHE_BYTES = 1_000_000
-/** A key for replay marks that nobody compares. */
+/** The hash of no API key, and a key for replay marks that nobody compares. */
 const NO_KEY = new Uint8Array(32)
 
 interface Needs {
-  readonly config: Pick<Config, 'targets' | 'replay' | 'contextIndicators' | 'httpServer'>
+  readonly config: Pick<Config, 'targets' | 'replay' | 'contextIndicators'>
   readonly scoring: Scoring
   readonly stores: Pick<
     Stores,
@@ -50,32 +49,26 @@ interface Enrolled {
 }
 
 /**
- * Verifies made-up people over HTTP, so that before the first caller needs it V8 and the scoring kernels have compiled the path of a
+ * Verifies made-up people, so that before the first caller needs it V8 and the scoring kernels have compiled the path of a
  * verify, and the connections of the stores are open and have prepared its statements. Each statement is asked with an
  * organization that does not exist: it finds nothing and writes nothing. Returns the number of attempts whose typing was
  * recognized, of `PEOPLE * VERIFIES_EACH`. Rejects if a store does not answer.
  */
 export async function warmUp(needs: Needs): Promise<number> {
   const people = await Promise.all(Array.from({ length: PEOPLE }, (_, seed) => enrolled(needs, seed)))
-  const flow = verifyOf(needs, people)
-  let failure: unknown = null
-  const verify: VerifyFlow = (...call) =>
-    flow(...call).catch((error: unknown) => {
-      failure = error
-      throw error
-    })
-  const serving = { ...needs, organizationId: ORGANIZATION_ID, resolveKey: needs.stores.apiKeys.resolve, verify }
-  return withVerifyServer(serving, async (ask) => {
-    let recognized = 0
-    for (let nth = 0; nth < VERIFIES_EACH; nth++) {
-      const answers = await Promise.all(
-        people.map(({ typist, account: { userRef } }) => ask(userRef, typed(typist, REFERENCES + nth))),
-      )
-      if (failure !== null) throw failure
-      recognized += answers.filter(({ answer }) => answer.includes('"recognizedUser":true')).length
-    }
-    return recognized
-  })
+  const verify = verifyOf(needs, people)
+  let recognized = 0
+  for (let nth = 0; nth < VERIFIES_EACH; nth++) {
+    const answers = await Promise.all(
+      people.map(({ typist, account: { userRef } }) => {
+        const who = { organizationId: ORGANIZATION_ID, userRef, memberRef: null }
+        const hints = { language: null, acceptLanguage: null }
+        return verify(who, userRef, { kind: 'pattern', body: typed(typist, REFERENCES + nth) }, hints)
+      }),
+    )
+    recognized += answers.filter((answer) => answer.recognizedUser).length
+  }
+  return recognized
 }
 
 const typed = (typist: MadeUpPerson, session: number): Uint8Array =>
@@ -138,7 +131,7 @@ const memberOf = (id: string, memberRef: string, at: number): Member => ({
 /** The flow of a verify that asks each store and goes on with these people, whom no store knows. */
 function verifyOf({ config, scoring, stores, newId, now }: Needs, people: readonly Enrolled[]): VerifyFlow {
   const settings = settingsAt(newId(), now())
-  const { accounts, profiles, sessions, authentications, organizations, policies } = stores
+  const { accounts, profiles, sessions, authentications, organizations, policies, apiKeys } = stores
   return createVerify({
     ...config,
     scoring,
@@ -151,8 +144,6 @@ function verifyOf({ config, scoring, stores, newId, now }: Needs, people: readon
     memory: createPatternMemory(CACHE_BYTES),
     async settingsOf(organizationId) {
       await Promise.all([organizations.find(organizationId), policies.list(organizationId, false)])
-      // The first policy that is read compiles the schema.
-      Policy.parse(settings.policy.policy)
       return settings
     },
     accounts: part<AccountStore>({
@@ -171,7 +162,7 @@ function verifyOf({ config, scoring, stores, newId, now }: Needs, people: readon
     sessions: part<SessionStore>({
       keepsCarried: false,
       async find(organizationId, userRef, sha256) {
-        await sessions.find(organizationId, userRef, sha256)
+        await Promise.all([apiKeys.resolve(NO_KEY), sessions.find(organizationId, userRef, sha256)])
         return sessionOf(userRef)
       },
       async reserve(organizationId, userRef, ...rest) {

@@ -4,12 +4,7 @@ import { createUuidV7 } from '../../src/process/new-id.js'
 import { warmUp } from '../../src/wiring/warm-up.js'
 import { startFlows } from '../flows/real-flows.js'
 
-const config = {
-  targets: DEFAULT_TARGETS,
-  replay: 'reject' as const,
-  contextIndicators: [],
-  httpServer: 'auto' as const,
-}
+const config = { targets: DEFAULT_TARGETS, replay: 'reject' as const, contextIndicators: [] }
 const newId = createUuidV7(Date.now)
 
 const flows = await startFlows()

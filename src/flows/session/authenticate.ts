@@ -4,7 +4,7 @@ import { sha256Hex } from '../process/tokens.js'
 import { createTtlCache } from '../process/ttl-cache.js'
 
 interface Needs {
-  readonly apiKeys: Pick<ApiKeyStore, 'resolve'>
+  readonly apiKeys: ApiKeyStore
   readonly spendRate: SpendRate
   readonly monotonicMs: () => number
 }
