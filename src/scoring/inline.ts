@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { createTickGate } from '../base/tick-gate.js'
 import { createKernel } from './kernel.js'
 import { scoreTask } from './score.js'
 import { scoringId } from './scorer.js'
@@ -17,26 +18,11 @@ const SCORES_PER_TICK = 8
 export function createInlineScoring({ wasmFile, modelFile }: WorkerFiles): Scoring {
   const [wasm, model] = [new Uint8Array(readFileSync(wasmFile)), new Uint8Array(readFileSync(modelFile))]
   const kernel = createKernel(wasm, model)
-  let scored = 0
-  let tick: Promise<void> | null = null
-
-  function nextTick(): Promise<void> {
-    tick ??= new Promise((resolve) => {
-      setImmediate(() => {
-        tick = null
-        scored = 0
-        resolve()
-      })
-    })
-    return tick
-  }
-
+  const enter = createTickGate(SCORES_PER_TICK)
   return {
     id: scoringId(wasm, model),
     async score(task) {
-      while (scored >= SCORES_PER_TICK) await nextTick()
-      if (scored === 0) void nextTick()
-      scored += 1
+      await enter()
       return scoreTask(kernel, task)
     },
     memoryBytes: kernel.memoryBytes,

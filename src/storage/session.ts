@@ -30,7 +30,7 @@ export interface NewSession {
   readonly lifetimeMs: number
   /** Suggestions to issue; none if absent. */
   readonly words?: string | null
-  /** The sealed person that the session carries to its next typing attempt; none if absent. */
+  /** The sealed person that the session carries to its first typing attempt, and no further; none if absent. */
   readonly carried?: Uint8Array | null
 }
 

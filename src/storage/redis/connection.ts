@@ -4,6 +4,11 @@ const CONNECT_TIMEOUT_MS = 2000
 const RECONNECT_MS = 100
 /** A ping detects a silent server within this time, and its connection is closed. */
 const SILENCE_MS = 2000
+/**
+ * The library sends no further command while the socket has more unsent bytes, until an iteration of the event loop later. A session
+ * with the carried person has 10 kB, so of Node's default of 16 kB two bootstraps would be sent at a time.
+ */
+const UNSENT_MAX = 2 ** 22
 /** Maximum number of commands that wait for a reply, about 150 ms of them at 60,000 a second. More are refused at once. */
 const QUEUE_MAX = 10_000
 
@@ -30,7 +35,12 @@ export const IN_BYTES = { [RESP_TYPES.BLOB_STRING]: Buffer }
 
 /** Options of every connection, to one node and to each node of a cluster. */
 export const NODE = {
-  socket: { connectTimeout: CONNECT_TIMEOUT_MS, reconnectStrategy: RECONNECT_MS, socketTimeout: SILENCE_MS },
+  socket: {
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    reconnectStrategy: RECONNECT_MS,
+    socketTimeout: SILENCE_MS,
+    writableHighWaterMark: UNSENT_MAX,
+  },
   disableOfflineQueue: true,
   commandsQueueMaxLength: QUEUE_MAX,
   pingInterval: SILENCE_MS / 2,

@@ -199,6 +199,8 @@ const RESERVE = script(`
   if ARGV[3] == '' or nth == 0 then return {nth, unpack(row)} end
   local carried = redis.call('hmget', KEYS[1], 'r', 'n')
   row[9], row[10] = carried[1], carried[2]
+  -- The attempt changes the person, so what the session carries is used once, and takes memory only until then.
+  redis.call('hdel', KEYS[1], 'r')
   return {nth, unpack(row)}`)
 
 const RELEASE = script(`

@@ -99,7 +99,8 @@ export function memorySessions(now: () => number): MemorySessions {
       if (withPerson && row.carried === null) return { outcome: 'empty', session: shown(row) }
       if (row.used[kind] >= budget) return { outcome: 'exhausted', session: shown(row) }
       const words = row.words && { ...row.words, used: row.words.used + (kind === 'biometric' ? 1 : 0) }
-      const after = { ...row, used: { ...row.used, [kind]: row.used[kind] + 1 }, words }
+      const carried = withPerson ? null : row.carried
+      const after = { ...row, used: { ...row.used, [kind]: row.used[kind] + 1 }, words, carried }
       write(place, sha256, after)
       const person = withPerson && row.carried !== null ? { person: row.carried } : {}
       return { outcome: 'reserved', session: shown(after), nth: reservations(place), ...person }
