@@ -33,8 +33,8 @@ export function createAttemptMetrics(): AttemptMetrics {
       scoring: patterns.watch(scoring),
       authentications: {
         ...authentications,
-        async record(organizationId, attempt) {
-          const outcome = await authentications.record(organizationId, attempt)
+        async record(organizationId, attempt, change) {
+          const outcome = await authentications.record(organizationId, attempt, change)
           if (outcome === 'recorded') verdicts.note(attempt)
           return outcome
         },

@@ -177,8 +177,8 @@ function verifyOf({ config, scoring, stores, newId, now }: Needs, people: readon
     }),
     authentications: part<AuthenticationStore>({
       tested: authentications.tested,
-      async record(organizationId, attempt) {
-        await authentications.record(organizationId, attempt)
+      async record(organizationId, attempt, change) {
+        await authentications.record(organizationId, attempt, change)
         return 'recorded'
       },
     }),
