@@ -73,10 +73,6 @@ async function insertBackgroundRows(sql: Transaction, id: string): Promise<void>
     insert into keystride.refused_pattern (organization_id, member_id, id, generation, sealed, seen_at)
     select organization_id, id, gen_random_uuid(), 0, 'sealed', now() from keystride.member where organization_id = ${id}`
   await sql`
-    insert into keystride.comparison_set (organization_id, member_id, generation, profile_version, attempts_version,
-      has_adaptive, oldest_at, base)
-    select organization_id, id, 0, 0, 0, false, now(), 'sealed' from keystride.member where organization_id = ${id}`
-  await sql`
     insert into keystride.sso_artifact (organization_id, kind, sha256, sealed, expires_at)
     values (${id}, 'Code', sha256(${id}::text::bytea), 'sealed', now() + interval '1 hour')`
   await sql`
