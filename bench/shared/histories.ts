@@ -5,6 +5,7 @@ import { v7 } from 'uuid'
 import { createSetBuilder } from '../../src/flows/attempt/build-sets.js'
 import { modelFile, wasmFile } from '../../src/scoring/artifacts.js'
 import { createInlineScoring } from '../../src/scoring/inline.js'
+import { openScorer } from '../../src/scoring/scorer.js'
 import type { Stores } from '../../src/wiring/stores.js'
 import { bodyOf, coreCall, ENROLLED_PRESSES, enroll, forEachOf, userRef, VERIFIED_FROM } from '../ratio/people.js'
 import { inBulk } from './bulk.js'
@@ -83,7 +84,8 @@ export async function fillHistories(deployment: Filled, filling: Filling): Promi
     await derive(sql, organizationId, people)
     say('histories: comparison sets ...')
     const scoring = createInlineScoring({ wasmFile: wasmFile(), modelFile: modelFile() })
-    await createSetBuilder({ ...stores, scoring, now: Date.now })(new AbortController().signal)
+    const openKernel = () => openScorer(wasmFile(), modelFile()).kernel
+    await createSetBuilder({ ...stores, scoring, openKernel, now: Date.now })(new AbortController().signal)
     await sql`vacuum (analyze) keystride.comparison_set`
   } finally {
     await sql.end()

@@ -1,4 +1,5 @@
-import { sampleBytesAt } from './sample.js'
+import type { Kernel } from './kernel.js'
+import { readableSample, sampleBytesAt } from './sample.js'
 import type { ProfileTemplate } from './scoring.js'
 
 /** Header of a template: u32 number of references, u32 bytes up to the samples (`assembly/profile-template.ts`). */
@@ -8,6 +9,18 @@ export const FIT_BYTES = 4 * (28 * 3 * 4 + 2 * 148)
 
 /** The part of a template that takes the kernel longest to compute. Only the same kernel and model can use it. A view. */
 export const fitOf = ({ bytes }: ProfileTemplate): Uint8Array => bytes.subarray(HEADER_BYTES, HEADER_BYTES + FIT_BYTES)
+
+/** The fit of references without a pattern to compare; null unless the kernel can read and hold all of them. */
+export function fitOfReferences(
+  kernel: Pick<Kernel, 'referencesMax' | 'score' | 'templateOf'>,
+  references: readonly Uint8Array[],
+): Uint8Array | null {
+  const [probe] = references
+  const n = references.length
+  if (probe === undefined || n > kernel.referencesMax || !references.every(readableSample)) return null
+  kernel.score(probe, references)
+  return fitOf({ bytes: kernel.templateOf(n), n })
+}
 
 /** The samples of the references in a template, in their order. Views. */
 export function samplesIn({ bytes, n }: ProfileTemplate): Uint8Array[] {

@@ -7,6 +7,8 @@ import { createExporter } from '../jobs/export-log.js'
 import { createJobQueue, type JobQueue } from '../jobs/queue.js'
 import { createRetention } from '../jobs/retention.js'
 import type { Logger } from '../process/log.js'
+import { modelFile, wasmFile } from '../scoring/artifacts.js'
+import { openScorer } from '../scoring/scorer.js'
 import type { Scoring } from '../scoring/scoring.js'
 import type { Stores } from './stores.js'
 
@@ -36,7 +38,8 @@ export function registerWorkers(queue: JobQueue, stores: Stores, scoring: Scorin
   })
   queue.schedule('find-exports', FIND_EXPORTS_EVERY_S)
   const retain = createRetention({ ...stores, now: stores.clock.now })
-  const buildSets = createSetBuilder({ ...stores, scoring, now: stores.clock.now })
+  const openKernel = () => openScorer(wasmFile(), modelFile()).kernel
+  const buildSets = createSetBuilder({ ...stores, scoring, openKernel, now: stores.clock.now })
   queue.work('retention', async (_, signal) => {
     await retain(signal)
     await buildSets(signal)

@@ -1,4 +1,6 @@
 import { Refusal } from '../../domain/refusal.js'
+import type { Kernel } from '../../scoring/kernel.js'
+import { fitOfReferences } from '../../scoring/profile-template.js'
 import type { AccountStore } from '../../storage/account.js'
 import type { ComparisonSetStore, MemberKey } from '../../storage/comparison-set.js'
 import { type ComparedWithNeeds, enrolledSet } from './compared-with.js'
@@ -7,7 +9,11 @@ import { oldestOf, sealedBase } from './comparison-set.js'
 interface Needs extends Omit<ComparedWithNeeds, 'people' | 'memory' | 'comparisonSets'> {
   readonly accounts: Pick<AccountStore, 'find'>
   readonly comparisonSets: Pick<ComparisonSetStore, 'withoutSet' | 'put'>
+  /** Opens a kernel of the scorer, for one run. */
+  readonly openKernel: () => Kernel
 }
+
+type FitOf = (references: readonly Uint8Array[]) => Uint8Array | null
 
 /** Members of one step, so that a database at some distance is not waited for after each. */
 const AT_ONCE = 8
@@ -19,11 +25,16 @@ const AT_ONCE = 8
 export const createSetBuilder =
   (needs: Needs) =>
   async (signal: AbortSignal): Promise<void> => {
+    let kernel: Kernel | null = null
+    const fitOf: FitOf = (references) => {
+      kernel ??= needs.openKernel()
+      return fitOfReferences(kernel, references)
+    }
     let after: MemberKey | null = null
     do {
       const { members, last } = await needs.comparisonSets.withoutSet(after)
       for (let i = 0; i < members.length && !signal.aborted; i += AT_ONCE)
-        await Promise.all(members.slice(i, i + AT_ONCE).map((member) => build(needs, member).catch(skipped)))
+        await Promise.all(members.slice(i, i + AT_ONCE).map((member) => build(needs, fitOf, member).catch(skipped)))
       after = last
     } while (after !== null && !signal.aborted)
   }
@@ -36,6 +47,7 @@ function skipped(error: unknown): void {
 /** A member that changes meanwhile keeps no set: the next sign-in builds it. */
 async function build(
   needs: Needs,
+  fitOf: FitOf,
   { organizationId, userRef, memberRef }: MemberKey & { readonly userRef: string; readonly memberRef: string },
 ): Promise<void> {
   const who = { organizationId, userRef, memberRef }
@@ -44,7 +56,8 @@ async function build(
   const { id: memberId, generation, profileVersion, attemptsVersion } = found.member
   const { references, hasAdaptive, known } = await enrolledSet(needs, { ...found, member: found.member, who })
   if (references.length === 0) return
-  const base = await sealedBase(needs, { ...found, member: found.member, who }, { references, fit: null, known })
+  const fit = fitOf(references.map(({ sample }) => sample))
+  const base = await sealedBase(needs, { ...found, member: found.member, who }, { references, fit, known })
   const versions = { generation, profileVersion, attemptsVersion }
   await needs.comparisonSets.put(organizationId, {
     memberId,

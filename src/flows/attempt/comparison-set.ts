@@ -1,7 +1,5 @@
-import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import { parse, stringify } from 'uuid'
 import { FIT_BYTES, fitOf, fittedTemplate, samplesIn } from '../../scoring/profile-template.js'
-import { sampleBytesAt } from '../../scoring/sample.js'
 import type { ProfileTemplate, Scoring } from '../../scoring/scoring.js'
 import { sketchBytesAt } from '../../scoring/sketch.js'
 import type { SetChange, StoredComparisonSet } from '../../storage/comparison-set.js'
@@ -14,7 +12,8 @@ import {
   type Sketched,
   withPatterns,
 } from './known-patterns.js'
-import { columnsOf, sketchesOf } from './sketch-columns.js'
+import { packedFit, packedSample, unpackedFit, unpackedSample } from './packed-references.js'
+import { packedSketches, unpackedSketches } from './packed-sketches.js'
 import { ID_BYTES, idBytesIn, rowOf, type SketchRow, sketchesIn, timeOfFirst } from './sketch-row.js'
 
 interface Needs {
@@ -57,15 +56,12 @@ interface BaseContents {
 }
 
 const NOTHING = new Uint8Array()
-const VERSION = 1
-const SECTIONS = 4
+const VERSION = 2
 /** Offsets in the head. */
-const [LATEST_AT, SCORER_AT, LENGTHS_AT] = [4, 12, 20]
-const HEAD_BYTES = LENGTHS_AT + 2 * SECTIONS
-/** The fastest level; the better ones save 1 % of the bytes. */
-const LEVEL = 1
+const [LATEST_AT, SCORER_AT] = [4, 12]
+const HEAD_BYTES = 20
 /**
- * Entries of a tail. A new base of 8 kB takes five rows of TOAST and 0.3 ms to pack, so it is written once in six patterns. With
+ * Entries of a tail. A new base of 8 kB takes five rows of TOAST and 0.1 ms to pack, so it is written once in six patterns. With
  * more entries, the row of a member with long patterns would be longer than the 2 kB that a row may have in its page.
  */
 const TAIL_MAX = 5
@@ -102,18 +98,17 @@ export const oldestOf = ({ confirmed, failed, latestAt }: KnownPatterns): number
   Math.min(timeOfFirst(confirmed) ?? latestAt, timeOfFirst(failed) ?? latestAt)
 
 /**
- * A base, sealed. Numbers are little-endian, and each section is compressed (RFC 1951):
+ * A base, sealed. Numbers are little-endian:
  *
- * | bytes   | holds                                                                                        |
- * |---------|----------------------------------------------------------------------------------------------|
- * | 4 x 1   | version; numbers of references, of confirmed and of failed patterns                          |
- * | 8       | float64: `latestAt`                                                                          |
- * | 8       | identity of the scorer that made the fit; zero without a fit                                 |
- * | 4 x 2   | bytes of the sections                                                                        |
- * | section | the fit, 2,528 bytes or none; 16 bytes for each id of references, confirmed and failed patterns; the samples of the references, 9 bytes a press |
- * | 3 sections | the sketches of confirmed and failed patterns by column (`columnsOf`): first bytes and key indices, holds, intervals |
+ * | bytes    | holds                                                                                     |
+ * |----------|-------------------------------------------------------------------------------------------|
+ * | 4 x 1    | version; numbers of references, of confirmed and of failed patterns                       |
+ * | 8        | float64: `latestAt`                                                                       |
+ * | 8        | identity of the scorer that made the fit; zero without a fit                              |
+ * | 16 each  | ids of references, confirmed and failed patterns                                          |
+ * | the rest | the fit, if any (`packedFit`), the references (`packedSample`), and the sketches of confirmed and failed patterns (`packedSketches`) |
  *
- * With five references and 48 known patterns of 44 presses it has 11.8 kB, compressed 8.2.
+ * With five references and 48 known patterns of 44 presses it has 8.5 kB.
  */
 export async function sealedBase(
   { vault, scoring }: Needs,
@@ -122,16 +117,14 @@ export async function sealedBase(
 ): Promise<Uint8Array> {
   const { confirmed, failed } = known
   const ids = [known.references, confirmed, failed].map(idBytesIn)
-  const samples = references.map(({ sample }) => sample)
-  const [heads = NOTHING, keys = NOTHING, ...times] = columnsOf(Buffer.concat([confirmed, failed].map(sketchesIn)))
-  const sections = [Buffer.concat([fit ?? NOTHING, ...ids, ...samples]), Buffer.concat([heads, keys]), ...times]
-  const packed = sections.map((section) => deflateRawSync(section, { level: LEVEL }))
+  const samples = references.map(({ sample }) => packedSample(sample))
+  const sketches = packedSketches(Buffer.concat([confirmed, failed].map(sketchesIn)))
   const head = Buffer.alloc(HEAD_BYTES)
   head.set([VERSION, known.references.n, confirmed.n, failed.n])
   head.writeDoubleLE(known.latestAt, LATEST_AT)
   if (fit !== null) head.set(scoring.id, SCORER_AT)
-  for (const [i, { length }] of packed.entries()) head.writeUInt16LE(length, LENGTHS_AT + 2 * i)
-  return vault.sealFor(person.who.organizationId, purposeOf(person), Buffer.concat([head, ...packed]))
+  const base = Buffer.concat([head, ...ids, fit === null ? NOTHING : packedFit(fit), ...samples, sketches])
+  return vault.sealFor(person.who.organizationId, purposeOf(person), base)
 }
 
 /**
@@ -176,22 +169,24 @@ interface Read {
 
 function read(base: Buffer, scorerId: Uint8Array): Read {
   const [, nReferences = 0, nConfirmed = 0, nFailed = 0] = base
-  const maker = base.subarray(SCORER_AT, LENGTHS_AT)
-  const [exact = NOTHING, headsAndKeys = NOTHING, ...times] = sectionsOf(base)
-  let at = 0
-  const take = (bytes: number) => {
-    at += bytes
-    return exact.subarray(at - bytes, at)
+  const maker = base.subarray(SCORER_AT, HEAD_BYTES)
+  let at = HEAD_BYTES
+  const takeIds = (n: number) => {
+    at += ID_BYTES * n
+    return base.subarray(at - ID_BYTES * n, at)
   }
-  const fit = maker.some((byte) => byte !== 0) ? take(FIT_BYTES) : null
-  const ids = take(ID_BYTES * nReferences)
-  const [confirmedIds, failedIds] = [take(ID_BYTES * nConfirmed), take(ID_BYTES * nFailed)]
+  const take = ({ bytes, end }: { readonly bytes: Uint8Array; readonly end: number }) => {
+    at = end
+    return bytes
+  }
+  const ids = takeIds(nReferences)
+  const [confirmedIds, failedIds] = [takeIds(nConfirmed), takeIds(nFailed)]
+  const fit = maker.some((byte) => byte !== 0) ? take(unpackedFit(base, at, FIT_BYTES)) : null
   const references = Array.from({ length: nReferences }, (_, i) => ({
     id: stringify(ids, ID_BYTES * i),
-    sample: take(sampleBytesAt(exact, at)),
+    sample: take(unpackedSample(base, at)),
   }))
-  const nHeads = nConfirmed + nFailed
-  const sketches = sketchesOf([headsAndKeys.subarray(0, nHeads), headsAndKeys.subarray(nHeads), ...times])
+  const sketches = unpackedSketches(base.subarray(at), nConfirmed + nFailed)
   let end = 0
   for (let i = 0; i < nConfirmed; i++) end += sketchBytesAt(sketches, end)
   return {
@@ -200,15 +195,6 @@ function read(base: Buffer, scorerId: Uint8Array): Read {
     confirmed: rowOf(confirmedIds, sketches.subarray(0, end)),
     failed: rowOf(failedIds, sketches.subarray(end)),
   }
-}
-
-function sectionsOf(base: Buffer): Uint8Array[] {
-  let at = HEAD_BYTES
-  return Array.from({ length: SECTIONS }, (_, i) => {
-    const from = at
-    at += base.readUInt16LE(LENGTHS_AT + 2 * i)
-    return inflateRawSync(base.subarray(from, at))
-  })
 }
 
 /** An entry of a tail, sealed, after its length in two bytes: u8 confirmed, id, float64 time, sketch. */

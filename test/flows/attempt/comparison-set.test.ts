@@ -8,6 +8,9 @@ import { idsOfKnown, type KnownPatterns, sketchesOfKnown } from '../../../src/fl
 import { rememberingRefused } from '../../../src/flows/attempt/refused-patterns.js'
 import { createVerify } from '../../../src/flows/attempt/verify.js'
 import { createBootstrap } from '../../../src/flows/session/bootstrap.js'
+import { modelFile, wasmFile } from '../../../src/scoring/artifacts.js'
+import { fitOf, fitOfReferences } from '../../../src/scoring/profile-template.js'
+import { openScorer } from '../../../src/scoring/scorer.js'
 import { connectRedis } from '../../../src/storage/redis/client.js'
 import { redisSessions } from '../../../src/storage/redis/session.js'
 import { person } from '../../../src/typist/made-up-person.js'
@@ -16,6 +19,7 @@ import { HINTS, newUser, startFlows } from '../real-flows.js'
 
 const flows = await startFlows()
 const { needs, needsOfProcess, organizationId, stores, bootstrap, enroll, profiles } = flows
+const { kernel } = openScorer(wasmFile(), modelFile())
 let seed = 4000
 
 type Needs = ReturnType<typeof needsOfProcess>
@@ -52,6 +56,8 @@ async function personOf({ who }: Enrolled): Promise<ComparedPerson & { readonly 
   return { ...found, member: found.member, who }
 }
 
+const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
+
 const shown = (known: KnownPatterns) => ({
   ids: idsOfKnown(known),
   sketches: Buffer.concat(sketchesOfKnown(known)).toString('hex'),
@@ -64,10 +70,15 @@ async function expectEqual(of: Enrolled): Promise<number | null> {
   const rows = await enrolledSet(needs, found)
   const set = found.comparisonSet && (await openedSet(needs, found, found.comparisonSet))
   if (set == null) throw new Error('the person has no comparison set')
-  expect(set.references.map(({ id, sample }) => [id, Buffer.from(sample).toString('hex')])).toEqual(
-    rows.references.map(({ id, sample }) => [id, Buffer.from(sample).toString('hex')]),
+  expect(set.references.map(({ id, sample }) => [id, hex(sample)])).toEqual(
+    rows.references.map(({ id, sample }) => [id, hex(sample)]),
   )
   expect([set.hasAdaptive, shown(set.known)]).toEqual([rows.hasAdaptive, shown(rows.known)])
+  const fit = fitOfReferences(
+    kernel,
+    rows.references.map(({ sample }) => sample),
+  )
+  expect(set.template && hex(fitOf(set.template))).toBe(fit && hex(fit))
   return set.known.nInTail
 }
 
@@ -96,7 +107,7 @@ describe('the comparison set of a member', () => {
     expect((await personOf(ada)).comparisonSet).toBeNull()
     const token = (await bootstrap(ada.who, null, HINTS)).sessionToken
     await enroll(ada.who, token, { kind: 'pattern', body: ada.fresh() }, HINTS)
-    await createSetBuilder(needs)(AbortSignal.timeout(60_000))
+    await createSetBuilder({ ...needs, openKernel: () => kernel })(AbortSignal.timeout(60_000))
     expect(await expectEqual(ada)).toBe(0)
     await verify(ada, needsOfProcess())
     expect(await expectEqual(ada)).toBe(1)
