@@ -66,6 +66,8 @@ export interface AttemptContext extends Person {
 export interface Reserved extends AttemptContext {
   /** Approximate number of this attempt among the user's latest. */
   readonly nth: number
+  /** The session has carried the person from its bootstrap. */
+  readonly isCarried: boolean
 }
 
 /** The reason why an attempt is not judged: the profile is incomplete, or the mode is not open. */
@@ -131,7 +133,7 @@ async function openCarried(needs: ContextNeeds, call: AttemptCall, token: string
   const { nth, person: given } = reservation
   const person = 'sealed' in given ? await openedPerson(needs, call.who, sha256, given.sealed) : personOf(given.read)
   const context = contextOf(call, { ...reservation.session, sha256 }, person, settings)
-  const reserved = { ...context, nth }
+  const reserved = { ...context, nth, isCarried: 'sealed' in given }
   if (!fitsMember(reserved.session, call.who)) return withdrawn(reserved, sessionOfAnother())
   // Another attempt since the bootstrap has changed the person. An answer about a closed attempt needs the person of now.
   const isCurrent = 'read' in given || nth === given.nth + 1
@@ -229,7 +231,7 @@ async function reserve(needs: ContextNeeds, context: AttemptContext): Promise<Re
   const session = { ...context.session, ...reservation.session }
   const { used } = session
   return reservation.outcome === 'reserved'
-    ? { ...context, session, used, nth: reservation.nth }
+    ? { ...context, session, used, nth: reservation.nth, isCarried: false }
     : { why: 'session-used-up', context: { ...context, session, used }, owed: null }
 }
 

@@ -40,6 +40,8 @@ export interface ComparedWithNeeds extends RowNeeds {
 /** A person whose pattern is to be compared. */
 export interface ComparedPerson extends Person {
   readonly who: Designation
+  /** The session has carried the person from its bootstrap, and nothing is cached before the verdict. */
+  readonly isCarried?: boolean
 }
 
 /** The references and known patterns that a typing pattern of a member is compared with. */
@@ -74,13 +76,13 @@ export async function comparedWith(needs: ComparedWithNeeds, person: ComparedPer
   const kept = needs.memory.find(member)
   const stored =
     cached !== null && kept !== null ? null : ((await storedSet(needs, person)) ?? (await enrolled(needs, person)))
-  const profile = cached === null ? stored && fromSet(stored) : fromCache(cached)
+  const profile = cached === null ? stored && fromSet(stored, person.isCarried) : fromCache(cached)
   const before = kept ?? stored?.known
   if (profile === null || before === undefined) throw new Error('neither a cache nor the stores have the profile')
   const complete = await completed(needs, person, before)
   // A stored set that is behind takes no further entry, so the next base replaces it.
   const known = kept === null && complete !== before ? { ...complete, nInTail: null } : complete
-  if (known !== kept) needs.memory.keep(member.id, known)
+  if (known !== kept && person.isCarried !== true) needs.memory.keep(member.id, known)
   return { ...profile, known }
 }
 
@@ -88,12 +90,14 @@ function fromCache({ template, references, hasAdaptive }: NonNullable<ReturnType
   return { references, hasAdaptive, task: { references: [], template }, template }
 }
 
-function fromSet({ references, template, hasAdaptive }: OpenedSet): Profile {
-  const task =
-    template === null
-      ? { references: samplesOf(references), returnTemplate: true }
-      : { references: [], template, returnTemplate: true }
-  return { references: idsOf(references), hasAdaptive, task, template: null }
+/** A template that is used once is not worth completing. */
+function fromSet({ references, template, hasAdaptive }: OpenedSet, isCarried = false): Profile {
+  const of = { references: idsOf(references), hasAdaptive }
+  if (template === null)
+    return { ...of, task: { references: samplesOf(references), returnTemplate: true }, template: null }
+  return isCarried
+    ? { ...of, task: { references: [], template }, template }
+    : { ...of, task: { references: [], template, returnTemplate: true }, template: null }
 }
 
 /** The set as read with the person, else as stored now; null if there is none for this profile, or if it does not open. */

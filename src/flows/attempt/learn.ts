@@ -32,12 +32,18 @@ export async function learn(
   { comparison, record, change }: RecordedTyping,
 ): Promise<void> {
   await noteFailure(needs, context, record)
-  const { who, account, member, nth } = context
+  const { who, account, member, nth, isCarried } = context
   const { template, hasAdaptive, references, known, patternId, reading } = comparison
   const { createdAt: at, authenticated } = record
+  const changed = await adapt(needs, context, comparison, record)
+  if (isCarried && authenticated) {
+    // The sign-in is over, and the session of the next one carries the person again.
+    needs.people.forget(who)
+    needs.memory.forget(member.id)
+    return
+  }
   const pattern = { id: patternId, at, authenticated, sketch: reading.sketch }
   remember(needs.memory, member, known, { ...pattern, nInTail: nInTailAfter(known, change) })
-  const changed = await adapt(needs, context, comparison, record)
   if (changed || template === null) needs.people.forget(who)
   else needs.people.keep(who, { account, member, nth, template, hasAdaptive, references })
 }

@@ -40,7 +40,7 @@ interface Kept extends CachedPerson {
 
 /**
  * Caches the people of nominative accounts that this process has verified, within `bytesMax` bytes, for 15 minutes after their
- * last attempt. A cached person may be out of date: a verdict counts only if the commit finds the member's `rowVersion`
+ * last attempt, except those whom the session carried and who succeeded (`learn`). A cached person may be out of date: a verdict counts only if the commit finds the member's `rowVersion`
  * unchanged. A member whose patterns are blocked is not cached, because the remaining time changes.
  */
 export function createPersonCache(bytesMax: number): PersonCache {
