@@ -5,7 +5,7 @@ import { type measureCosts, rangeOf } from './costs.js'
 import type { SignInsMeasured } from './signin.js'
 import type { PathMeasured } from './steps.js'
 
-type BytesOfSignIns = 'wal_bytes' | 'redis_session_bytes' | 'comparison_set_bytes' | 'process_bytes'
+type BytesOfSignIns = `${'wal' | 'redis_session' | 'redis_carried' | 'comparison_set' | 'process'}_bytes`
 
 /** Measurements apart from those of single requests: the steps of a verify, and whole sign-ins. */
 interface MeasuredAlone {
@@ -36,6 +36,7 @@ export function costTable(
       comparison_set: signIns.comparison_set_bytes,
       wal: signIns.wal_bytes,
       session: signIns.redis_session_bytes,
+      carried: signIns.redis_carried_bytes,
       process: signIns.process_bytes,
     },
   })

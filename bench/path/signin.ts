@@ -3,6 +3,7 @@ import { Redis } from 'ioredis'
 import postgres from 'postgres'
 import { table } from '../../src/cli/table.js'
 import type { Generators, Measured } from '../ratio/generators.js'
+import { coreCall } from '../ratio/people.js'
 import { type SignIns, signInsFor } from '../ratio/sign-ins.js'
 import { type Deployment, partsOf, type Running } from '../shared/deployment.js'
 import { fillHistories } from '../shared/histories.js'
@@ -16,7 +17,9 @@ const TIMES_BUFFERS = 4
 const ATTEMPTS = 48
 /** A connection that is idle reports its counts after this time at the latest (PGSTAT_IDLE_INTERVAL of PostgreSQL is 10 s). */
 const REPORTED_MS = 11_000
-const [MIB, SCANNED, SESSIONS_MAX] = [2 ** 20, 1000, 5000]
+const [MIB, SCANNED] = [2 ** 20, 1000]
+/** Sign-ins that are begun only, and the field of a session in Redis that carries a person. */
+const [UNFINISHED, CARRIED] = [200, 'r']
 
 /** Blocks of 8 kB that PostgreSQL found in its buffers (`hit`) or read into them. */
 const BLOCKS = [
@@ -51,7 +54,7 @@ export async function peopleOf(needs: Pick<Needs, 'deployment' | 'service' | 'pe
  * the stores.
  */
 export async function measureSignIns(needs: Needs) {
-  const { deployment, service, people, say } = needs
+  const { deployment, service, people, draw, say } = needs
   const { databaseUrl, redisUrl } = deployment
   if (redisUrl === null) throw new Error('sign-ins need a Redis: put redis-server on the PATH')
   const [sql, redis] = [postgres(databaseUrl, { max: 1, fetch_types: false }), new Redis(redisUrl)]
@@ -62,6 +65,10 @@ export async function measureSignIns(needs: Needs) {
     if (databaseBytes < TIMES_BUFFERS * SIGN_IN_BUFFERS_MIB * MIB)
       say(`the database of ${Math.round(databaseBytes / MIB)} MiB is less than four times the buffers`)
     const { rounds, counted, signIns } = await measureRounds(needs, { redis, sql })
+    const call = coreCall({ port: service.port, apikey: deployment.apikey })
+    const inRedis = await sessionBytes(redis, async () => {
+      for (const { userRef } of draw(1)) await (await call('GET', `/users/${userRef}`)).arrayBuffer()
+    })
     const each = (total: number) => Number((total / signIns).toPrecision(4))
     const { blocks, wal } = counted
     return {
@@ -76,7 +83,8 @@ export async function measureSignIns(needs: Needs) {
         [...blocks].map(([name, of]) => [name, Object.fromEntries(BLOCKS.map((block) => [block, each(of[block])]))]),
       ),
       wal_bytes: each(wal),
-      redis_session_bytes: await sessionBytes(redis),
+      redis_session_bytes: inRedis.session,
+      redis_carried_bytes: inRedis.carried,
       comparison_set_bytes: Math.round(sets / people),
       process_bytes: residentBytes(service.pid)?.largest ?? 0,
       shared_buffers_mib: SIGN_IN_BUFFERS_MIB,
@@ -179,26 +187,43 @@ function since(before: Counters, after: Counters): Counters {
 const sumOf = (blocks: Counters['blocks'], block: keyof Blocks): number =>
   [...blocks.values()].reduce((sum, of) => sum + of[block], 0)
 
-/** Bytes in Redis for each live session: of all keys of the people, divided by their sessions. */
-async function sessionBytes(redis: Redis): Promise<number> {
-  let [bytes, sessions, cursor] = [0, 0, '0']
+/**
+ * Bytes in Redis for each live session: of all keys of the people, divided by their sessions, without persons, and of a person that
+ * a session carries. `begin` begins a sign-in that nobody goes on with.
+ */
+async function sessionBytes(redis: Redis, begin: () => Promise<void>): Promise<{ session: number; carried: number }> {
+  for (let i = 0; i < UNFINISHED; i++) await begin()
+  const [plain, carrying] = [
+    { bytes: 0, n: 0 },
+    { bytes: 0, n: 0 },
+  ]
+  let [others, cursor] = [0, '0']
   do {
     const [next, keys] = await redis.scan(cursor, 'MATCH', 'ks:{*:history-*', 'COUNT', SCANNED)
-    const pipeline = redis.pipeline()
-    for (const key of keys) pipeline.call('MEMORY', 'USAGE', key, 'SAMPLES', '0')
-    for (const [, of] of (await pipeline.exec()) ?? []) bytes += Number(of)
-    sessions += keys.filter((key) => key.includes('}:session:')).length
+    for (const key of keys) {
+      const bytes = Number(await redis.call('MEMORY', 'USAGE', key, 'SAMPLES', '0'))
+      if (!key.includes('}:session:')) others += bytes
+      else {
+        const kind = (await redis.hexists(key, CARRIED)) === 1 ? carrying : plain
+        kind.bytes += bytes
+        kind.n += 1
+      }
+    }
     cursor = next
-  } while (cursor !== '0' && sessions < SESSIONS_MAX)
-  return Math.round(bytes / sessions)
+  } while (cursor !== '0')
+  const alone = plain.bytes / plain.n
+  return {
+    session: Math.round(alone + others / (plain.n + carrying.n)),
+    carried: Math.round(carrying.bytes / carrying.n - alone),
+  }
 }
 
 export type SignInsMeasured = Awaited<ReturnType<typeof measureSignIns>>
 
 /** The table of the blocks and bytes of a sign-in. */
 export function signInTable(found: SignInsMeasured): string {
-  const { blocks, wal_bytes, redis_session_bytes, comparison_set_bytes, process_bytes, p50_ms, p99_ms } = found
-  const { shared_buffers_mib, database_mib, people } = found
+  const { blocks, wal_bytes, redis_session_bytes, redis_carried_bytes, comparison_set_bytes } = found
+  const { process_bytes, p50_ms, p99_ms, shared_buffers_mib, database_mib, people } = found
   const of = (block: keyof Blocks) => String(blocks[block])
   return table(
     [
@@ -214,6 +239,7 @@ export function signInTable(found: SignInsMeasured): string {
       ]),
       ['bytes of the write-ahead log', String(wal_bytes), ''],
       ['bytes in Redis for a live session', String(redis_session_bytes), ''],
+      ['bytes in Redis for the person that it carries', String(redis_carried_bytes), ''],
       ['bytes in PostgreSQL for a comparison set', String(comparison_set_bytes), ''],
       ['MiB of a process', String(Math.round(process_bytes / MIB)), ''],
       ['p50 and p99 under load, ms', String(p50_ms), String(p99_ms)],

@@ -47,7 +47,8 @@ export const CapacityCosts = z.object({
     person: bytes.describe('account, member and five references, with their indexes'),
     comparison_set: bytes.describe('comparison set of a person with 48 known patterns, with its indexes'),
     wal: bytes.describe('write-ahead log of a sign-in'),
-    session: bytes.describe('a live session in Redis with the person that it carries'),
+    session: bytes.describe('a live session in Redis without a person'),
+    carried: bytes.describe('the person that a session carries in Redis until its first attempt'),
     process: bytes.describe('resident memory of a serving process after sign-ins, with the caches as shipped'),
   }),
 })

@@ -3,6 +3,7 @@ import type { CapacityCosts, Range, RequestCost } from './costs.js'
 import {
   BLOAT,
   BUSY_MAX,
+  CARRIED_S,
   type CapacityTarget,
   KINDS,
   MIB,
@@ -186,7 +187,7 @@ function redisLines(basis: Basis): Line[] {
       'memory of Redis',
       'MiB',
       (s) => s.redisMib,
-      `${shown(m.peak)}/s x ${SESSION_S} s session lifetime x ${shown(costs.bytes.session)} bytes with the person`,
+      `${shown(m.peak)}/s x (${SESSION_S} s session lifetime x ${shown(costs.bytes.session)} + ${CARRIED_S} s x ${shown(costs.bytes.carried)} bytes of the person)`,
     ],
     [
       'masters of Redis',

@@ -43,7 +43,8 @@ const costsWith = (off = 0): CapacityCosts =>
       person: 10_000,
       comparison_set: 15_000,
       wal: 2048,
-      session: 12_000,
+      session: 1000,
+      carried: 9000,
       process: 128 * 2 ** 20,
     },
   })
@@ -73,7 +74,7 @@ describe('the capacity planner', () => {
         ...{ 'front, a sign-in': 600, 'utilisation of a front': 0.7, processes: 2, 'connections to PostgreSQL': 20 },
         // 1,000 writes a second; two processes can commit every 2 ms each.
         ...{ 'cores of PostgreSQL': (1000 * 200) / 1e6 / 0.7, commits: 1000, 'Redis commands': 3000 },
-        ...{ 'memory of Redis': (1000 * 900 * 12_000) / 2 ** 20, 'attempts kept': 1e7 },
+        ...{ 'memory of Redis': (1000 * (900 * 1000 + 60 * 9000)) / 2 ** 20, 'attempts kept': 1e7 },
         // A sign-in is two requests, of which the verify is committed.
         ...{ 'cores of the proxy': (2000 * PROXY_US) / 7e5, 'write-ahead log': (1000 * 2048) / 2 ** 20 },
         ...{ 'reads of the disk': 3000, 'memory of the processes': 0.25 },
@@ -93,7 +94,10 @@ describe('the capacity planner', () => {
       { retypes: 0.5 },
       {
         ...{ 'front, a sign-in': 850, commits: 1500, 'attempts kept': 1.5e7, 'replay marks kept': 1.5e7 },
-        ...{ 'cores of the proxy': (2500 * PROXY_US) / 7e5, 'memory of Redis': (1000 * 900 * 12_000) / 2 ** 20 },
+        ...{
+          'cores of the proxy': (2500 * PROXY_US) / 7e5,
+          'memory of Redis': (1000 * (900 * 1000 + 60 * 9000)) / 2 ** 20,
+        },
         'Redis commands': 4500,
       },
     ],

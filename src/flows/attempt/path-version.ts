@@ -3,4 +3,4 @@
  * change after which one of them costs a tenth more or less. The costs in `model/capacity-costs.json` name the version that they were
  * measured on, and must then be measured again.
  */
-export const PATH_VERSION = 1
+export const PATH_VERSION = 2

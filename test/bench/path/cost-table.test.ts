@@ -25,7 +25,7 @@ it('the bench path makes the costs of a plan from its requests and its whole sig
       },
       signIns: {
         ...{ cost: costOf([600, 700, 900].map(used)), blocks_read: 2.5, wal_bytes: 4000 },
-        ...{ redis_session_bytes: 11_000, comparison_set_bytes: 10_000, process_bytes: 1e8 },
+        ...{ redis_session_bytes: 1100, redis_carried_bytes: 9000, comparison_set_bytes: 10_000, process_bytes: 1e8 },
       },
     },
     MACHINE,
@@ -37,6 +37,6 @@ it('the bench path makes the costs of a plan from its requests and its whole sig
   })
   expect(costs).toMatchObject({
     ...{ schema: 'keystride-costs/2', commit_ms: { typical: 4 }, unloaded_p99_ms: { typical: 5 }, blocks_read: 2.5 },
-    bytes: { person: 6000, comparison_set: 10_000, wal: 4000, session: 11_000, process: 1e8 },
+    bytes: { person: 6000, comparison_set: 10_000, wal: 4000, session: 1100, carried: 9000, process: 1e8 },
   })
 })
