@@ -6,6 +6,7 @@ import { benchOptions, runBench } from '../shared/options.js'
 import type { Spread } from '../shared/spread.js'
 import { measureKeys } from './keys.js'
 import { measureMemory } from './memory.js'
+import { growthPage } from './page.js'
 import type { Grown } from './sign-ins.js'
 import { measureStored, measureTypings, VERIFIERS } from './stored.js'
 
@@ -21,9 +22,10 @@ references and keys; and memory.
   --rounds N            rounds of each step; medians are taken (5)
   --calls N             sequential sign-ins in a round (100)
   --json FILE           also write the figures to a file
+  --html FILE           also write plots of the sign-ins to a page
 
 A seeded generator adds people, each with a comparison set of 8 kB, and authentications. Sign-ins are measured over HTTP, on people who were enrolled through
-the service and are not in its cache, so that every table is read; the people of --typings are in the cache. References
+the service and are not in its cache, so that every table is read. References
 (5, 10) and keys (15 to 500) affect scoring only, so scoring alone is measured. The long form takes 25 minutes and 47 GB:
   npm run bench -- growth --people 1000000 --authentications 10000000
 `
@@ -37,7 +39,7 @@ await runBench('growth', async () => {
     rounds: 5,
     calls: 100,
   }
-  const { numbers: options, files } = benchOptions('growth', HELP, defaults)
+  const { numbers: options, files } = benchOptions('growth', HELP, defaults, { files: ['json', 'html'] })
   const facts = servingMachine()
   const say = (line: string) => process.stderr.write(`${line}\n`)
   say('references and keys ...')
@@ -61,7 +63,8 @@ await runBench('growth', async () => {
         ]),
       )}\n\n`,
     )
-    for (const [what, steps] of Object.entries({ ...stored, 'typings of one person': typings }))
+    const grown = { ...stored, 'typings of one person': typings }
+    for (const [what, steps] of Object.entries(grown))
       process.stdout.write(
         `${table([what, 'sign-in p50 ms', 'low', 'high', 'PostgreSQL µs', 'low', 'high'], steps.map(rowOf))}\n\n`,
       )
@@ -72,6 +75,11 @@ await runBench('growth', async () => {
       )}\n\n`,
     )
     const report = { keys, memory, ...stored, typings, options, machine: facts, at: new Date().toISOString() }
+    if (files.html !== undefined)
+      writeFileSync(
+        files.html,
+        growthPage(grown, `${facts.cores} x ${facts.cpu}, Node ${facts.node}, ${report.at.slice(0, 10)}`),
+      )
     if (files.json !== undefined) writeFileSync(files.json, `${JSON.stringify(report, null, 2)}\n`)
   } finally {
     await deployment.close()

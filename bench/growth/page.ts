@@ -1,0 +1,37 @@
+import { escaped, plot } from '../load/plot.js'
+import { STYLE } from '../load/style.js'
+import type { Spread } from '../shared/spread.js'
+import type { Grown } from './sign-ins.js'
+
+/** One page with a plot of each kind of growth: the median sign-in at each size, and its lowest and highest round. It opens offline. */
+export function growthPage(grown: Readonly<Record<string, readonly Grown[]>>, machine: string): string {
+  const sections = Object.entries(grown).map(([what, steps]) => {
+    const drawn = (yLabel: string, of: (step: Grown) => Spread) => {
+      const line = (name: keyof Spread & ('median' | 'min' | 'max'), colour: 'a' | 'faint') => ({
+        ...{ name, colour, dots: name === 'median' },
+        points: steps.map((step): [number, number] => [Math.log10(step.size), of(step)[name]]),
+      })
+      return plot({
+        ...{ title: `${yLabel} by ${what}`, xLabel: what, yLabel },
+        xTicks: steps.map(({ size }): [number, string] => [Math.log10(size), size.toLocaleString('en')]),
+        lines: [line('max', 'faint'), line('median', 'a'), line('min', 'faint')],
+      })
+    }
+    return `<section><h2>${escaped(what)}</h2>${drawn('ms a sign-in', ({ p50_ms }) => p50_ms)}${drawn('µs of PostgreSQL a sign-in', ({ postgres_us }) => postgres_us)}</section>`
+  })
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<title>Growth</title>
+<style>${STYLE}</style>
+</head>
+<body>
+<header><h1>Cost of a sign-in as a deployment grows</h1><p>${escaped(machine)}</p></header>
+${sections.join('\n')}
+</body>
+</html>
+`
+}
