@@ -44,7 +44,7 @@ function skipped(error: unknown): void {
   if (error instanceof Refusal) throw error
 }
 
-/** A member that changes meanwhile keeps no set: the next sign-in builds it. */
+/** A member that changes meanwhile keeps no set: the next sign-in builds it. References that cannot be read get none. */
 async function build(
   needs: Needs,
   fitOf: FitOf,
@@ -55,8 +55,8 @@ async function build(
   if (found?.member == null) return
   const { id: memberId, generation, profileVersion, attemptsVersion } = found.member
   const { references, hasAdaptive, known } = await enrolledSet(needs, { ...found, member: found.member, who })
-  if (references.length === 0) return
   const fit = fitOf(references.map(({ sample }) => sample))
+  if (fit === null) return
   const base = await sealedBase(needs, { ...found, member: found.member, who }, { references, fit, known })
   const versions = { generation, profileVersion, attemptsVersion }
   await needs.comparisonSets.put(organizationId, {

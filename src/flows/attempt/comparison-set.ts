@@ -50,16 +50,16 @@ interface SetContents {
 
 interface BaseContents {
   readonly references: readonly OpenedReference[]
-  /** The fit of these references by this scorer; null if none was made. */
-  readonly fit: Uint8Array | null
+  /** The fit of these references by this scorer. */
+  readonly fit: Uint8Array
   readonly known: KnownPatterns
 }
 
 const NOTHING = new Uint8Array()
 const VERSION = 2
 /** Offsets in the head. */
-const [LATEST_AT, SCORER_AT] = [4, 12]
-const HEAD_BYTES = 20
+const [LATEST_AT, SCORER_AT, FIT_LENGTH_AT] = [4, 12, 20]
+const HEAD_BYTES = 22
 /**
  * Entries of a tail. A new base of 8 kB takes five rows of TOAST and 0.1 ms to pack, so it is written once in six patterns. With
  * more entries, the row of a member with long patterns would be longer than the 2 kB that a row may have in its page.
@@ -104,9 +104,10 @@ export const oldestOf = ({ confirmed, failed, latestAt }: KnownPatterns): number
  * |----------|-------------------------------------------------------------------------------------------|
  * | 4 x 1    | version; numbers of references, of confirmed and of failed patterns                       |
  * | 8        | float64: `latestAt`                                                                       |
- * | 8        | identity of the scorer that made the fit; zero without a fit                              |
+ * | 8        | identity of the scorer that made the fit                                                  |
+ * | 2        | bytes of the fit                                                                          |
  * | 16 each  | ids of references, confirmed and failed patterns                                          |
- * | the rest | the fit, if any (`packedFit`), the references (`packedSample`), and the sketches of confirmed and failed patterns (`packedSketches`) |
+ * | the rest | the fit (`packedFit`), the references (`packedSample`), and the sketches of confirmed and failed patterns (`packedSketches`) |
  *
  * With five references and 48 known patterns of 44 presses it has 8.5 kB.
  */
@@ -119,11 +120,13 @@ export async function sealedBase(
   const ids = [known.references, confirmed, failed].map(idBytesIn)
   const samples = references.map(({ sample }) => packedSample(sample))
   const sketches = packedSketches(Buffer.concat([confirmed, failed].map(sketchesIn)))
+  const ownFit = packedFit(fit)
   const head = Buffer.alloc(HEAD_BYTES)
   head.set([VERSION, known.references.n, confirmed.n, failed.n])
   head.writeDoubleLE(known.latestAt, LATEST_AT)
-  if (fit !== null) head.set(scoring.id, SCORER_AT)
-  const base = Buffer.concat([head, ...ids, fit === null ? NOTHING : packedFit(fit), ...samples, sketches])
+  head.set(scoring.id, SCORER_AT)
+  head.writeUInt16LE(ownFit.length, FIT_LENGTH_AT)
+  const base = Buffer.concat([head, ...ids, ownFit, ...samples, sketches])
   return vault.sealFor(person.who.organizationId, purposeOf(person), base)
 }
 
@@ -169,29 +172,30 @@ interface Read {
 
 function read(base: Buffer, scorerId: Uint8Array): Read {
   const [, nReferences = 0, nConfirmed = 0, nFailed = 0] = base
-  const maker = base.subarray(SCORER_AT, HEAD_BYTES)
   let at = HEAD_BYTES
-  const takeIds = (n: number) => {
-    at += ID_BYTES * n
-    return base.subarray(at - ID_BYTES * n, at)
+  const take = (bytes: number) => {
+    at += bytes
+    return base.subarray(at - bytes, at)
   }
-  const take = ({ bytes, end }: { readonly bytes: Uint8Array; readonly end: number }) => {
+  const ids = take(ID_BYTES * nReferences)
+  const [confirmedIds, failedIds] = [take(ID_BYTES * nConfirmed), take(ID_BYTES * nFailed)]
+  const fit = take(base.readUInt16LE(FIT_LENGTH_AT))
+  const isOwnFit = base.subarray(SCORER_AT, FIT_LENGTH_AT).equals(scorerId)
+  const takeSample = () => {
+    const { bytes, end } = unpackedSample(base, at)
     at = end
     return bytes
   }
-  const ids = takeIds(nReferences)
-  const [confirmedIds, failedIds] = [takeIds(nConfirmed), takeIds(nFailed)]
-  const fit = maker.some((byte) => byte !== 0) ? take(unpackedFit(base, at, FIT_BYTES)) : null
   const references = Array.from({ length: nReferences }, (_, i) => ({
     id: stringify(ids, ID_BYTES * i),
-    sample: take(unpackedSample(base, at)),
+    sample: takeSample(),
   }))
   const sketches = unpackedSketches(base.subarray(at), nConfirmed + nFailed)
   let end = 0
   for (let i = 0; i < nConfirmed; i++) end += sketchBytesAt(sketches, end)
   return {
     references,
-    fit: fit !== null && maker.equals(scorerId) ? fit : null,
+    fit: isOwnFit ? unpackedFit(fit, FIT_BYTES) : null,
     confirmed: rowOf(confirmedIds, sketches.subarray(0, end)),
     failed: rowOf(failedIds, sketches.subarray(end)),
   }

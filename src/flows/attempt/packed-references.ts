@@ -28,24 +28,18 @@ export function packedFit(fit: Uint8Array): Uint8Array {
   return bytes.subarray(0, end)
 }
 
-interface Unpacked {
-  readonly bytes: Uint8Array
-  /** Where the packed bytes end. */
-  readonly end: number
-}
-
-/** The fit of `fitBytes` bytes of `packedFit`, which begins at `at`. */
-export function unpackedFit(packed: Uint8Array, at: number, fitBytes: number): Unpacked {
+/** The fit of `fitBytes` bytes of `packedFit`. */
+export function unpackedFit(packed: Uint8Array, fitBytes: number): Uint8Array {
   const bytes = new Uint8Array(fitBytes)
   const numbers = fitBytes / NUMBER_BYTES
   const [from, to] = [viewOf(packed), viewOf(bytes)]
-  let end = at + Math.ceil(numbers / BYTE_BITS)
+  let at = Math.ceil(numbers / BYTE_BITS)
   for (let i = 0; i < numbers; i++) {
-    if (((packed[at + (i >> 3)] ?? 0) & (1 << (i & 7))) === 0) continue
-    to.setUint32(NUMBER_BYTES * i, from.getUint32(end))
-    end += NUMBER_BYTES
+    if (((packed[i >> 3] ?? 0) & (1 << (i & 7))) === 0) continue
+    to.setUint32(NUMBER_BYTES * i, from.getUint32(at))
+    at += NUMBER_BYTES
   }
-  return { bytes, end }
+  return bytes
 }
 
 const viewOf = ({ buffer, byteOffset, byteLength }: Uint8Array) => new DataView(buffer, byteOffset, byteLength)
@@ -85,8 +79,8 @@ function steppedSample(sample: Uint8Array): Uint8Array | null {
 
 const isStep = (steps: number): boolean => steps >= 0 && steps <= STEP_MAX
 
-/** The sample of `packedSample`, which begins at `at`. */
-export function unpackedSample(packed: Uint8Array, at: number): Unpacked {
+/** The sample of `packedSample`, which begins at `at`, and where its packed bytes end. */
+export function unpackedSample(packed: Uint8Array, at: number): { bytes: Uint8Array; end: number } {
   const head = at + 1
   if (packed[at] !== STEPPED) {
     const end = head + sampleBytesAt(packed, head)

@@ -42,9 +42,7 @@ describe('a packed fit', () => {
     fc.assert(
       fc.property(fc.array(number, { maxLength: 700 }), (numbers) => {
         const fit = new Uint8Array(Uint32Array.from(numbers).buffer)
-        const packed = within(packedFit(fit))
-        const { bytes, end } = unpackedFit(packed, BEFORE.length, fit.length)
-        expect([hex(bytes), end]).toEqual([hex(fit), packed.length - BEFORE.length])
+        expect(hex(unpackedFit(packedFit(fit), fit.length))).toBe(hex(fit))
       }),
     )
   })
