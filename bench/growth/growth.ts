@@ -25,8 +25,8 @@ references and keys; and memory.
   --html FILE           also write plots of the sign-ins to a page
 
 A seeded generator adds people, each with a comparison set of 8 kB, and authentications. Sign-ins are measured over HTTP, on people who were enrolled through
-the service and are not in its cache, so that every table is read. References
-(5, 10) and keys (15 to 500) affect scoring only, so scoring alone is measured. The long form takes 25 minutes and 47 GB:
+the service and are not in its cache, so that every table is read. The people of --typings are in the cache, because the verifies
+that precede their sign-ins put them there. References (5, 10) and keys (15 to 500) affect scoring only, so scoring alone is measured. The long form takes 25 minutes and 47 GB:
   npm run bench -- growth --people 1000000 --authentications 10000000
 `
 

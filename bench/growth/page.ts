@@ -7,12 +7,12 @@ import type { Grown } from './sign-ins.js'
 export function growthPage(grown: Readonly<Record<string, readonly Grown[]>>, machine: string): string {
   const sections = Object.entries(grown).map(([what, steps]) => {
     const drawn = (yLabel: string, of: (step: Grown) => Spread) => {
-      const line = (name: keyof Spread & ('median' | 'min' | 'max'), colour: 'a' | 'faint') => ({
+      const line = (name: 'median' | 'min' | 'max', colour: 'a' | 'faint') => ({
         ...{ name, colour, dots: name === 'median' },
         points: steps.map((step): [number, number] => [Math.log10(step.size), of(step)[name]]),
       })
       return plot({
-        ...{ title: `${yLabel} by ${what}`, xLabel: what, yLabel },
+        ...{ title: `${yLabel} by ${what}`, xLabel: `${what}, logarithmic`, yLabel },
         xTicks: steps.map(({ size }): [number, string] => [Math.log10(size), size.toLocaleString('en')]),
         lines: [line('max', 'faint'), line('median', 'a'), line('min', 'faint')],
       })

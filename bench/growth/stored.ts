@@ -51,7 +51,8 @@ export async function measureStored(
 
 /**
  * Measures sign-ins of people by their number of earlier typings. Unlike the generator's marks, those of one person
- * sometimes share a band. `first` is the first person's index.
+ * sometimes share a band. The verifies before each measurement have put the people into the process's cache. `first` is the first
+ * person's index.
  */
 export async function measureTypings(
   deployment: Deployment,

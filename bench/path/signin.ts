@@ -18,7 +18,7 @@ const ATTEMPTS = 48
 /** A connection that is idle reports its counts after this time at the latest (PGSTAT_IDLE_INTERVAL of PostgreSQL is 10 s). */
 const REPORTED_MS = 11_000
 const [MIB, SCANNED] = [2 ** 20, 1000]
-/** Sign-ins that are begun only, and the field of a session in Redis that carries a person. */
+/** Sign-ins without a verify; field of a session in Redis that has the carried person. */
 const [UNFINISHED, CARRIED] = [200, 'r']
 
 /** Blocks of 8 kB that PostgreSQL found in its buffers (`hit`) or read into them. */
@@ -50,8 +50,8 @@ export async function peopleOf(needs: Pick<Needs, 'deployment' | 'service' | 'pe
 }
 
 /**
- * Measures whole sign-ins of people with a history, in random order, with the caches as shipped: nearly everybody is read from
- * the stores.
+ * Measures whole sign-ins of people with a history, in random order, with the caches as shipped: each session carries its person,
+ * so that hardly anybody is cached.
  */
 export async function measureSignIns(needs: Needs) {
   const { deployment, service, people, draw, say } = needs
@@ -188,8 +188,8 @@ const sumOf = (blocks: Counters['blocks'], block: keyof Blocks): number =>
   [...blocks.values()].reduce((sum, of) => sum + of[block], 0)
 
 /**
- * Bytes in Redis for each live session: of all keys of the people, divided by their sessions, without persons, and of a person that
- * a session carries. `begin` begins a sign-in that nobody goes on with.
+ * Bytes in Redis of a live session: the mean of those without a person, and its share of the people's other keys; and bytes that a
+ * carried person adds. `begin` begins a sign-in without a verify.
  */
 async function sessionBytes(redis: Redis, begin: () => Promise<void>): Promise<{ session: number; carried: number }> {
   for (let i = 0; i < UNFINISHED; i++) await begin()

@@ -320,7 +320,7 @@ const stores = [
   [
     'Cache hits',
     'percentunit',
-    'If people come back and the share is low, raise PROFILE_CACHE_MB.',
+    'With Redis the share is low, because sessions carry their people. Without Redis, raise PROFILE_CACHE_MB if people come back and the share is low.',
     { half: true },
     [
       `${sum('cache', rate('keystride_cache_lookups_total', 'outcome="hit"'))} / ${sum('cache', rate('keystride_cache_lookups_total'))}`,

@@ -178,7 +178,7 @@ const Environment = z.object({
   PROFILE_CACHE_MB: count(1, 65_536)
     .default(12)
     .describe(
-      'Cache of each process for profiles that sign in again, in MB. 100 MB hold about 4,000 people with 48 known patterns each.',
+      'Cache of each process, in MB. With Redis it holds people who type again after a failed attempt or in the same session; without Redis, all who typed recently. 100 MB hold about 4,000 people with 48 known patterns each.',
     ),
   STOP_LEAD_S: count(0, 60)
     .default(0)

@@ -66,7 +66,7 @@ export interface AttemptContext extends Person {
 export interface Reserved extends AttemptContext {
   /** Approximate number of this attempt among the user's latest. */
   readonly nth: number
-  /** The session has carried the person from its bootstrap. */
+  /** The reservation brought the person from the session. Still true if the person was read again afterwards. */
   readonly isCarried: boolean
 }
 

@@ -13,28 +13,25 @@ interface Needs extends Omit<ComparedWithNeeds, 'people' | 'memory' | 'compariso
   readonly openKernel: () => Kernel
 }
 
-type FitOf = (references: readonly Uint8Array[]) => Uint8Array | null
-
 /** Members of one step, so that a database at some distance is not waited for after each. */
 const AT_ONCE = 8
 
 /**
- * Builds the missing comparison sets of all organizations from references, attempts and refused patterns: after an upgrade, a
- * restore, or a deletion of old patterns. Without this job the next sign-in of each person does it. Stops after the signal.
+ * Builds the missing comparison sets of all organizations from references, attempts and refused patterns: after a restore, a deletion
+ * of old patterns, or an upgrade from a version without sets. Without this job the next sign-in of each person does it, as it does
+ * for a set of an older layout. Stops after the signal.
  */
 export const createSetBuilder =
   (needs: Needs) =>
   async (signal: AbortSignal): Promise<void> => {
     let kernel: Kernel | null = null
-    const fitOf: FitOf = (references) => {
-      kernel ??= needs.openKernel()
-      return fitOfReferences(kernel, references)
-    }
     let after: MemberKey | null = null
     do {
       const { members, last } = await needs.comparisonSets.withoutSet(after)
-      for (let i = 0; i < members.length && !signal.aborted; i += AT_ONCE)
-        await Promise.all(members.slice(i, i + AT_ONCE).map((member) => build(needs, fitOf, member).catch(skipped)))
+      for (let i = 0; i < members.length && !signal.aborted; i += AT_ONCE) {
+        const opened = (kernel ??= needs.openKernel())
+        await Promise.all(members.slice(i, i + AT_ONCE).map((member) => build(needs, opened, member).catch(skipped)))
+      }
       after = last
     } while (after !== null && !signal.aborted)
   }
@@ -44,10 +41,13 @@ function skipped(error: unknown): void {
   if (error instanceof Refusal) throw error
 }
 
-/** A member that changes meanwhile keeps no set: the next sign-in builds it. References that cannot be read get none. */
+/**
+ * A member that changes meanwhile gets no set: the next sign-in builds it. A member without references, or with one that this version
+ * cannot read, gets none either.
+ */
 async function build(
   needs: Needs,
-  fitOf: FitOf,
+  kernel: Kernel,
   { organizationId, userRef, memberRef }: MemberKey & { readonly userRef: string; readonly memberRef: string },
 ): Promise<void> {
   const who = { organizationId, userRef, memberRef }
@@ -55,7 +55,10 @@ async function build(
   if (found?.member == null) return
   const { id: memberId, generation, profileVersion, attemptsVersion } = found.member
   const { references, hasAdaptive, known } = await enrolledSet(needs, { ...found, member: found.member, who })
-  const fit = fitOf(references.map(({ sample }) => sample))
+  const fit = fitOfReferences(
+    kernel,
+    references.map(({ sample }) => sample),
+  )
   if (fit === null) return
   const base = await sealedBase(needs, { ...found, member: found.member, who }, { references, fit, known })
   const versions = { generation, profileVersion, attemptsVersion }

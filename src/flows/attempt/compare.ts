@@ -29,7 +29,7 @@ export interface TypingComparison {
   readonly profileVersion: number
   /** The patterns that were searched for a copy. */
   readonly known: KnownPatterns
-  /** The whole template of the enrolled references; null without references that this version can read. */
+  /** The template of the enrolled references, perhaps without its habits; null without references that this version can read. */
   readonly template: ProfileTemplate | null
   readonly hasAdaptive: boolean
   /** Ids of the references, in the order in which they were compared. */

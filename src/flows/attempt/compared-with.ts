@@ -40,7 +40,7 @@ export interface ComparedWithNeeds extends RowNeeds {
 /** A person whose pattern is to be compared. */
 export interface ComparedPerson extends Person {
   readonly who: Designation
-  /** The session has carried the person from its bootstrap, and nothing is cached before the verdict. */
+  /** As `Reserved.isCarried`. Nothing is cached before the verdict then. */
   readonly isCarried?: boolean
 }
 
@@ -52,7 +52,7 @@ interface ComparedWith {
   readonly hasAdaptive: boolean
   /** The enrolled references of a scoring task. */
   readonly task: Pick<ScoringTask, 'references' | 'template' | 'returnTemplate'>
-  /** The whole template of the references; null if the task asks for it. */
+  /** The template of the references, without its habits if the session carried the person; null if the task asks for a whole one. */
   readonly template: ProfileTemplate | null
   readonly known: KnownPatterns
 }
@@ -90,7 +90,10 @@ function fromCache({ template, references, hasAdaptive }: NonNullable<ReturnType
   return { references, hasAdaptive, task: { references: [], template }, template }
 }
 
-/** A template that is used once is not worth completing. */
+/**
+ * Most carried people succeed, and their template is used once, so it is not completed. After a failure it is cached without its
+ * habits, and a retry computes them again.
+ */
 function fromSet({ references, template, hasAdaptive }: OpenedSet, isCarried = false): Profile {
   const of = { references: idsOf(references), hasAdaptive }
   if (template === null)

@@ -40,7 +40,7 @@ export interface OpenedSet {
 
 /** The parts of a comparison that a new base is made of. */
 interface SetContents {
-  /** The whole template of the references. */
+  /** The template of the references, with or without its habits. */
   readonly template: ProfileTemplate | null
   /** Ids of the references in the template. */
   readonly references: readonly string[]

@@ -1,6 +1,6 @@
 import { readableSample, sampleBytes, sampleBytesAt } from '../../scoring/sample.js'
 
-/** Bytes of a number of a fit, and of a time of a sample. */
+/** Bytes of a float32, of a fit or a sample; bits of a byte. */
 const [NUMBER_BYTES, BYTE_BITS] = [4, 8]
 /** A sample's version, mode and number of presses. */
 const SAMPLE_HEAD = 4
@@ -12,7 +12,10 @@ const STEP_MAX = 0xffff
 /** Bytes of a press by steps: its key, the interval from the previous press, and its hold. */
 const STEPPED_BYTES = 5
 
-/** A fit in three quarters of its bytes: a bit for each number that is not zero, lowest first, and then these numbers. */
+/**
+ * Packs a fit into three quarters of its bytes: a bit for each number, set unless it is zero, lowest first, and then the numbers that
+ * are not zero.
+ */
 export function packedFit(fit: Uint8Array): Uint8Array {
   const numbers = fit.length / NUMBER_BYTES
   const bytes = new Uint8Array(Math.ceil(numbers / BYTE_BITS) + fit.length)
@@ -45,8 +48,8 @@ export function unpackedFit(packed: Uint8Array, fitBytes: number): Uint8Array {
 const viewOf = ({ buffer, byteOffset, byteLength }: Uint8Array) => new DataView(buffer, byteOffset, byteLength)
 
 /**
- * A sample without loss: with each time as a step of 0.1 ms from the one before if all times are such steps, 5 bytes a press
- * instead of 9, else as it is.
+ * Packs a sample without loss. If all times are steps of 0.1 ms, a press takes 5 bytes instead of 9; else the sample is kept as it
+ * is.
  */
 export function packedSample(sample: Uint8Array): Uint8Array {
   const stepped = steppedSample(sample)

@@ -9,13 +9,13 @@ const NARROWEST = 3
 const HEAD_BYTES = 2
 
 /**
- * Sketches in fewer bytes: their first bytes, then a packed column each of key indices, holds and intervals. A column has a width w
+ * Packs sketches: their first bytes, then a packed column each of key indices, holds and intervals. A column has a width w
  * and an origin, a byte each, then a code of w bits for each value, and then the values without a code, a byte each. The 2^w - 1
  * values from the origin on have a code; w ones stand for a value without. Codes begin with the lowest bit. A person's times are
  * near one another, so that sketches take three quarters of their bytes.
  *
- * Deflate takes 1 % fewer bytes, and the front's processor time of a sign-in with it is x 1.15 (6,000 people, 64 at once, medians of
- * four alternating rounds): it allocates a window for each section of each base.
+ * Deflate takes 1 % fewer bytes, and the front's processor time of a sign-in is 1.15 times as much with it (6,000 people, 64 at
+ * once, medians of four alternating rounds): it allocates a window for each section of each base.
  */
 export function packedSketches(sketches: Uint8Array): Uint8Array {
   const starts = startsIn(sketches)

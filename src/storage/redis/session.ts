@@ -196,11 +196,13 @@ const RESERVE = script(`
       if nth == 1 then redis.call('pexpire', KEYS[2], redis.call('pttl', KEYS[1])) end
     end
   end
-  if ARGV[3] == '' or nth == 0 then return {nth, unpack(row)} end
-  local carried = redis.call('hmget', KEYS[1], 'r', 'n')
-  row[9], row[10] = carried[1], carried[2]
+  if nth == 0 then return {nth, unpack(row)} end
+  if ARGV[3] ~= '' then
+    local carried = redis.call('hmget', KEYS[1], 'r', 'n')
+    row[9], row[10] = carried[1], carried[2]
+  end
   -- The attempt changes the person, so what the session carries is used once, and takes memory only until then.
-  redis.call('hdel', KEYS[1], 'r')
+  if kind == 2 then redis.call('hdel', KEYS[1], 'r') end
   return {nth, unpack(row)}`)
 
 const RELEASE = script(`

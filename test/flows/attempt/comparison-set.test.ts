@@ -167,4 +167,21 @@ describe('a session in Redis', () => {
       expect(await expectEqual(ada)).toBe(1)
     },
   )
+
+  it.skipIf(url === null)(
+    'leaves the person in no cache after a success, and in the caches after a failure',
+    async () => {
+      const redis = await connectRedis({ url: url ?? '', patience: 200 })
+      onTestFinished(() => redis.close())
+      const by = { ...needsOfProcess(), sessions: redisSessions(redis) }
+      const [ada, eve] = [await enrolled(), person(seed++)]
+      const memberId = (await personOf(ada)).member.id
+      const cached = () => [by.people.recall(ada.who) !== null, by.memory.has(memberId)]
+      expect((await verify(ada, by)).authentication?.authenticated).toBe(true)
+      expect(cached()).toEqual([false, false])
+      const other = Buffer.from(JSON.stringify(eve.types(text(0), 0)))
+      expect((await verify(ada, by, other)).authentication?.authenticated).toBe(false)
+      expect(cached()).toEqual([true, true])
+    },
+  )
 })
