@@ -6,14 +6,18 @@ import type { Grown } from './sign-ins.js'
 /** One page with a plot of each kind of growth: the median sign-in at each size, and its lowest and highest round. It opens offline. */
 export function growthPage(grown: Readonly<Record<string, readonly Grown[]>>, machine: string): string {
   const sections = Object.entries(grown).map(([what, steps]) => {
+    const xOf = ({ size }: Grown) => Math.log10(size / (steps[0]?.size ?? size))
     const drawn = (yLabel: string, of: (step: Grown) => Spread) => {
       const line = (name: 'median' | 'min' | 'max', colour: 'a' | 'faint') => ({
         ...{ name, colour, dots: name === 'median' },
-        points: steps.map((step): [number, number] => [Math.log10(step.size), of(step)[name]]),
+        points: steps
+          .map((step): [number, number] => [xOf(step), of(step)[name]])
+          // Processor times are known on Linux only.
+          .filter(([, y]) => Number.isFinite(y)),
       })
       return plot({
         ...{ title: `${yLabel} by ${what}`, xLabel: `${what}, logarithmic`, yLabel },
-        xTicks: steps.map(({ size }): [number, string] => [Math.log10(size), size.toLocaleString('en')]),
+        xTicks: steps.map((step): [number, string] => [xOf(step), step.size.toLocaleString('en')]),
         lines: [line('max', 'faint'), line('median', 'a'), line('min', 'faint')],
       })
     }
