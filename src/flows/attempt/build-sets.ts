@@ -29,7 +29,8 @@ export const createSetBuilder =
     do {
       const { members, last } = await needs.comparisonSets.withoutSet(after)
       for (let i = 0; i < members.length && !signal.aborted; i += AT_ONCE) {
-        const opened = (kernel ??= needs.openKernel())
+        kernel ??= needs.openKernel()
+        const opened = kernel
         await Promise.all(members.slice(i, i + AT_ONCE).map((member) => build(needs, opened, member).catch(skipped)))
       }
       after = last
