@@ -1,7 +1,14 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { errorsAt } from '../../src/calibration/confidence.js'
-import { loadPeople, splitPeople, type TypingSession } from '../../src/calibration/dataset.js'
+import { errorIntervals, errorsAt } from '../../src/calibration/confidence.js'
+import {
+  DATA_SETS,
+  loadPeople,
+  reportedPeople,
+  splitPeople,
+  type TypingSession,
+} from '../../src/calibration/dataset.js'
 import {
   bootstrapIntervals,
   calibrationError,
@@ -10,7 +17,7 @@ import {
   type Intervals,
   type PersonScores,
 } from '../../src/calibration/metrics.js'
-import { type Participant, protocolsOf, runProtocol, sittingIn } from '../../src/calibration/protocols.js'
+import { type Participant, PROTOCOLS, type ProtocolName, runProtocol } from '../../src/calibration/protocols.js'
 import { modelFile, wasmFile } from '../../src/scoring/artifacts.js'
 import { createKernel, type Kernel } from '../../src/scoring/kernel.js'
 import { attackFigures, leftOutLines } from './attacks.js'
@@ -24,10 +31,10 @@ const HELP = `Measures on open data how well the shipped kernel and model distin
 usage: npm run bench -- accuracy --data <folder> [--json FILE] [--svg FILE] [--people all|untouched] [--model FILE]
        [--only NAMES] [--timer MS] [--attacks] [--captures] [--left-out] [--moves]
 
-  --data    folder with aalto_desktop.tsv.gz, greyc_nislab.tsv.gz and monaco_free_text.tsv.gz
+  --data    folder with the open data sets; protocols whose file is not there are left out
   --json    write the figures with their intervals, as fractions, to FILE
   --svg     write the DET curves to FILE
-  --people  people of P1 and P2: untouched (default), the 329 people that no model was fitted on, or all
+  --people  untouched (default): the people that no model was fitted on, of KLiCKe the first 500 of them, or all
   --model   another model file than the shipped one
   --only    protocols to run, comma-separated, such as P3,P3_one_hand; all by default
   --timer   simulate a browser clock with this tick, ms, in references and probes
@@ -39,7 +46,9 @@ usage: npm run bench -- accuracy --data <folder> [--json FILE] [--svg FILE] [--p
   --left-out also fit the bot signs without each family of forgers with remembered noise, and report what these pass (20 minutes)
   --moves   also report how accuracy changes with text length, references and shared text, and the errors by person
 
-P1 varying text, 50 presses   P2 the same, 25 presses   P3 same passphrase, two hands and one   P4 other days' free text
+${Object.entries(PROTOCOLS)
+  .map(([name, { says }]) => `${name.padEnd(12)} ${says}`)
+  .join('\n')}
 Figures: equal error rate with one threshold for all (global) and mean over people (per user), false non-match rate at
 1 % and 0.1 % false matches, each with a 95 % bootstrap interval over people. No timer-grid feature is in the model.
 The shipped model was fitted on the people of P3 and P4 as published, so its figures on those files are too good. Reliable
@@ -51,19 +60,25 @@ const MODEL_PRIOR = 0.064
 const THRESHOLDS = [0.5, 0.65, 0.8, 0.9, 0.95, 0.98]
 const BOOTSTRAP_DRAWS = 200
 const SEED = 20_240_601
+/** Columns of the table for a protocol's name. */
+const NAME = 14
 
-/** The participants of each protocol by name, in the order of the report. */
-function protocols(data: string, whom: string, only: string | undefined): [string, readonly Participant[]][] {
-  const aalto = loadPeople(data, 'aalto')
-  const all = protocolsOf({
-    aalto: whom === 'all' ? aalto : splitPeople(aalto).untouched,
-    nislab: loadPeople(data, 'nislab'),
-    monacoFree: loadPeople(data, 'monacoFree'),
-  })
-  const wanted = only?.split(',') ?? Object.keys(all)
-  const unknown = wanted.filter((name) => !(name in all))
-  if (unknown.length > 0) throw new Error(`--only ${unknown.join()}: wanted some of ${Object.keys(all).join()}`)
-  return Object.entries(all).filter(([name]) => wanted.includes(name))
+/** The protocols to run, in the order of the report. Protocols whose source is not in the folder are left out, with a line for each. */
+function protocols(data: string, only: string | undefined): ProtocolName[] {
+  const all = Object.keys(PROTOCOLS) as ProtocolName[]
+  const wanted = only?.split(',') ?? all
+  const unknown = wanted.filter((name) => !(name in PROTOCOLS))
+  if (unknown.length > 0) throw new Error(`--only ${unknown.join()}: wanted some of ${all.join()}`)
+  if (!existsSync(data)) throw new Error(`no folder ${data}: --data wants the folder that holds the open data sets`)
+  const chosen = all.filter((name) => wanted.includes(name))
+  const fileOf = (name: ProtocolName) => DATA_SETS[PROTOCOLS[name].source].file
+  const [found, missing] = [true, false].map((isThere) =>
+    chosen.filter((name) => existsSync(join(data, fileOf(name))) === isThere),
+  )
+  for (const name of missing ?? []) console.error(`${name}: left out, no ${fileOf(name)} in ${data}`)
+  if (found === undefined || found.length === 0)
+    throw new Error(`${data} has none of ${[...new Set(chosen.map(fileOf))].join(', ')}`)
+  return found
 }
 
 /** A copy of the participant with times as a clock of that tick gives them: rounded down, without the presses that get no length. */
@@ -80,7 +95,7 @@ function coarsened({ references, probes, impostor }: Participant, tickMs: number
 interface Reported extends Figures {
   readonly intervals: Intervals
   /** False matches and false non-matches at a confidence of 0.5. */
-  readonly at_half: ReturnType<typeof errorsAt>
+  readonly at_half: ReturnType<typeof errorsAt> & { readonly intervals: ReturnType<typeof errorIntervals> }
 }
 
 const percent = (share: number): string => `${(100 * share).toFixed(2)} %`
@@ -89,16 +104,20 @@ const withInterval = (share: number, [low, high]: readonly [number, number]): st
 
 function tableRow(name: string, figures: Figures, intervals: Intervals): string {
   const keys = ['global_eer', 'per_user_eer', 'fnmr_at_1pct', 'fnmr_at_01pct'] as const
-  return `${name.padEnd(12)}${keys.map((key) => withInterval(figures[key], intervals[key])).join('')}${figures.people}`
+  return `${name.padEnd(NAME)}${keys.map((key) => withInterval(figures[key], intervals[key])).join('')}${figures.people}`
 }
 
 /** Error rates at a confidence of 0.5, and the calibration error at several shares of genuine attempts. */
-function calibrationLine(name: string, people: readonly PersonScores[]): string {
-  const { fmr, fnmr } = errorsAt(0.5, people)
+function calibrationLine(
+  name: string,
+  { at_half: { fmr, fnmr, intervals } }: Reported,
+  people: readonly PersonScores[],
+): string {
   const errors = [MODEL_PRIOR, 0.25, 0.5].map(
     (prior) => `${percent(calibrationError(people, prior))} at ${percent(prior)}`,
   )
-  return `${name}: at confidence 0.5 false matches ${percent(fmr)}, false non-matches ${percent(fnmr)}; expected calibration error ${errors.join(', ')} genuine attempts`
+  const [matches, nonMatches] = [withInterval(fmr, intervals.fmr).trim(), withInterval(fnmr, intervals.fnmr).trim()]
+  return `${name}: at confidence 0.5 false matches ${matches}, false non-matches ${nonMatches}; expected calibration error ${errors.join(', ')} genuine attempts`
 }
 
 /** False matches / false non-matches at the decision thresholds that a policy may have. */
@@ -143,31 +162,55 @@ function readOptions() {
 
 type Options = NonNullable<ReturnType<typeof readOptions>>
 
-/** Measures the protocols and prints their tables. */
+/** Measures the protocols and prints their tables, and at the end the worst share of false matches at a confidence of 0.5. */
 function measureProtocols(kernel: Kernel, { data, people: whom, only, tickMs }: Options) {
   const figures: Record<string, Reported> = {}
   const curves: { name: string; people: readonly PersonScores[] }[] = []
-  console.log(
-    `${''.padEnd(12)}${['global EER', 'per-user EER', 'FNMR at 1 %', 'FNMR at 0.1 %'].map((head) => head.padEnd(24)).join('')}people`,
-  )
   const [calibration, thresholds]: [string[], string[]] = [[], []]
-  for (const [name, exact] of protocols(data, whom, only)) {
+  console.log(
+    `${''.padEnd(NAME)}${['global EER', 'per-user EER', 'FNMR at 1 %', 'FNMR at 0.1 %'].map((head) => head.padEnd(24)).join('')}people`,
+  )
+  let shown: string | null = null
+  for (const name of protocols(data, only)) {
+    const { source, sitting, of } = PROTOCOLS[name]
+    const exact = of(whom === 'all' ? loadPeople(data, source) : reportedPeople(data, source))
     const participants = tickMs === 0 ? exact : exact.map((participant) => coarsened(participant, tickMs))
     console.error(`${name}: ${participants.length} people`)
     // Confidence is a monotone map of the fused score that loses digits near 0 and 1, so ranks use the fused score.
-    const { fused: people, confidence } = runProtocol(kernel, participants, sittingIn(name))
+    const { fused: people, confidence } = runProtocol(kernel, participants, sitting)
     const measured = figuresOf(people)
     const intervals = bootstrapIntervals(people, BOOTSTRAP_DRAWS, SEED)
-    figures[name] = { ...measured, intervals, at_half: errorsAt(0.5, confidence) }
+    const at_half = { ...errorsAt(0.5, confidence), intervals: errorIntervals(0.5, confidence, BOOTSTRAP_DRAWS, SEED) }
+    figures[name] = { ...measured, intervals, at_half }
     curves.push({ name, people })
+    if (source !== shown)
+      console.log(
+        `${source}: ${DATA_SETS[source].says}; ${FITTED[DATA_SETS[source].fitted]}; terms: ${DATA_SETS[source].terms}`,
+      )
+    shown = source
     console.log(tableRow(name, measured, intervals))
-    calibration.push(calibrationLine(name, confidence))
+    calibration.push(calibrationLine(name, figures[name], confidence))
     thresholds.push(thresholdLine(name, confidence))
   }
   for (const line of calibration) console.log(line)
   console.log('false matches / false non-matches at a decision threshold')
   for (const line of thresholds) console.log(line)
+  console.log(worstLine(figures))
   return { figures, curves }
+}
+
+const FITTED = {
+  some: 'the model was fitted on other people of it',
+  all: 'the model was fitted on these people, so the figures are too good',
+  none: 'no model was fitted on it',
+} as const
+
+/** The highest share of false matches at a confidence of 0.5 of all protocols. */
+function worstLine(figures: Readonly<Record<string, Reported>>): string {
+  const [name, { at_half }] = Object.entries(figures).reduce((worst, one) =>
+    one[1].at_half.fmr > worst[1].at_half.fmr ? one : worst,
+  )
+  return `worst false-match rate at confidence 0.5: ${withInterval(at_half.fmr, at_half.intervals.fmr).trim()}, ${name}`
 }
 
 function main(): void {

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { errorsAt } from '../../src/calibration/confidence.js'
-import { loadPeople, splitPeople, type TypingSession } from '../../src/calibration/dataset.js'
+import { loadPeople, reportedPeople, splitPeople, type TypingSession } from '../../src/calibration/dataset.js'
 import { figuresOf } from '../../src/calibration/metrics.js'
-import { protocolsOf, runProtocol, sittingIn } from '../../src/calibration/protocols.js'
+import { PROTOCOLS, type ProtocolName, runProtocol } from '../../src/calibration/protocols.js'
 import { modelFile, wasmFile } from '../../src/scoring/artifacts.js'
 import { createKernel, type Kernel } from '../../src/scoring/kernel.js'
 import { EIGHT_CAPTURES_SPLICED, edited } from './attackers.js'
@@ -24,7 +24,7 @@ const FIGURES = ['global_eer', 'per_user_eer', 'fnmr_at_1pct', 'false_matches_at
 /** One measurement of a model. */
 interface Measurement {
   readonly name: string
-  /** People of P1 and P2, the first in the file; all if absent. Those of P3 and P4 are few. */
+  /** People of each protocol, the first in the file; all if absent. */
   readonly people?: number
   /** A model file next to `gate.json`; the shipped model if absent. */
   readonly model?: string
@@ -50,18 +50,15 @@ const bytes = (file: string) => new Uint8Array(readFileSync(file))
 /** Prints each figure next to its limit. Returns the number of figures above their limit. */
 function measure(data: string, { name, people, model, most }: Measurement): number {
   const kernel = createKernel(bytes(wasmFile()), bytes(model === undefined ? modelFile() : beside(model)))
-  const protocols = protocolsOf({
-    aalto: splitPeople(loadPeople(data, 'aalto')).untouched.slice(0, people),
-    nislab: loadPeople(data, 'nislab'),
-    monacoFree: loadPeople(data, 'monacoFree'),
-  })
   let above = 0
   console.log(`${name}:`)
   for (const [protocol, limits] of Object.entries(most)) {
-    const participants = protocols[protocol]
-    if (participants === undefined)
-      throw new Error(`gate.json names ${protocol}: wanted one of ${Object.keys(protocols)}`)
-    const { fused, confidence } = runProtocol(kernel, participants, sittingIn(protocol))
+    if (!(protocol in PROTOCOLS))
+      throw new Error(`gate.json names ${protocol}: wanted one of ${Object.keys(PROTOCOLS).join()}`)
+    // Sound: checked above.
+    const { source, sitting, of } = PROTOCOLS[protocol as ProtocolName]
+    const participants = of(reportedPeople(data, source).slice(0, people))
+    const { fused, confidence } = runProtocol(kernel, participants, sitting)
     const found = { ...figuresOf(fused), false_matches_at_half: errorsAt(0.5, confidence).fmr }
     for (const figure of FIGURES) {
       const limit = limits[figure]

@@ -6,13 +6,13 @@ import { createKernel, type Kernel } from '../scoring/kernel.js'
 import { type Binned, type Boosted, binned, scoresOf } from './boosting.js'
 import { type Comparisons, comparisonExamples, type Sources } from './comparisons.js'
 import { type Confidence, errorsAt, fitConfidence } from './confidence.js'
-import { DATA_SETS, type DataSet, isUntouchedWriter, loadPeople, type Subject, splitPeople } from './dataset.js'
+import { DATA_SETS, type FittableSet, isUntouchedWriter, loadPeople, type Subject, splitPeople } from './dataset.js'
 import { FOLDS, type Foundation, fitFoundation } from './foundation.js'
 import { fitLiveness } from './liveness.js'
 import { bootstrapIntervals, type Figures, figuresOf, type Intervals, type PersonScores } from './metrics.js'
 import { CONDITIONS, encodeModel, type Fusion, type ModelParts, withoutSynthesis, withSynthesis } from './model-file.js'
 import { type FitTask, fitInParallel } from './parallel.js'
-import { type Participant, type ProtocolScores, protocolsOf, runProtocol, sittingIn } from './protocols.js'
+import { PROTOCOLS, runProtocol } from './protocols.js'
 import { fitSynthesis } from './synthesis.js'
 
 type OnProgress = (message: string) => void
@@ -71,7 +71,7 @@ export async function calibrate(options: CalibrateOptions): Promise<Calibrated> 
   const { data, out, seed, without, onProgress = () => {} } = options
   const wasm = new Uint8Array(readFileSync(wasmFile()))
   const all: Sources = {
-    aalto: splitPeople(loadPeople(data, 'aalto')).fitting,
+    aalto: splitPeople(loadToFit(data, 'aalto')).fitting,
     nislab: loadIfThere(data, 'nislab'),
     monacoFree: loadIfThere(data, 'monacoFree'),
   }
@@ -113,7 +113,7 @@ interface SynthesisOptions {
 export function calibrateSynthesis({ data, model, out, seed, onProgress = () => {} }: SynthesisOptions): number {
   const wasm = new Uint8Array(readFileSync(wasmFile()))
   const judging = withoutSynthesis(new Uint8Array(readFileSync(model)))
-  const people = synthesisPeople(data, splitPeople(loadPeople(data, 'aalto')).fitting)
+  const people = synthesisPeople(data, splitPeople(loadToFit(data, 'aalto')).fitting)
   onProgress(`fitting on ${people.length} people`)
   const bytes = withSynthesis(judging, fitSynthesis(wasm, judging, people, { seed, onProgress }))
   writeFileSync(out, bytes)
@@ -127,7 +127,7 @@ const WRITERS_MAX = 1600
 const synthesisPeople = (data: string, aalto: readonly Subject[]): Subject[] => [
   ...aalto,
   ...(existsSync(join(data, DATA_SETS.klicke.file))
-    ? loadPeople(data, 'klicke', (id) => id < WRITERS_MAX && !isUntouchedWriter(id))
+    ? loadToFit(data, 'klicke', (id) => id < WRITERS_MAX && !isUntouchedWriter(id))
     : []),
 ]
 
@@ -172,8 +172,12 @@ function withLiveness(
 
 const FIT_WORKER = new URL('./fit-worker.js', import.meta.url)
 
-const loadIfThere = (data: string, dataSet: DataSet): Subject[] =>
-  existsSync(join(data, DATA_SETS[dataSet].file)) ? loadPeople(data, dataSet) : []
+/** People of a source that a model may be fitted on. No other function of a fit reads people. */
+const loadToFit = (data: string, dataSet: FittableSet, wanted?: (person: number) => boolean): Subject[] =>
+  loadPeople(data, dataSet, wanted)
+
+const loadIfThere = (data: string, dataSet: FittableSet): Subject[] =>
+  existsSync(join(data, DATA_SETS[dataSet].file)) ? loadToFit(data, dataSet) : []
 
 /** One fit without each fold, and one on all rows. */
 function fusionTasks(examples: Comparisons, columns: Binned, sitting: Sitting, seed: number): FitTask[] {
@@ -239,12 +243,16 @@ function reportOutOfFold(
   )
 }
 
-/** Runs every protocol within each group of people, on a model fitted without the group, and pools the results. */
+/** The protocols of the sources that a model is fitted on. */
+const OUT_OF_FOLD = ['P1', 'P2', 'P3', 'P3_one_hand', 'P4'] as const
+
+/** Runs these protocols within each group of people, on a model fitted without the group, and pools the results. */
 function report(groups: readonly { readonly kernel: Kernel; readonly people: Sources }[]): Record<string, OutOfFold> {
   const pooled: Record<string, { fused: PersonScores[]; confidence: PersonScores[] }> = {}
   for (const { kernel, people } of groups) {
-    for (const [name, participants] of Object.entries(protocolsOf(people)) as [string, Participant[]][]) {
-      const scores: ProtocolScores = runProtocol(kernel, participants, sittingIn(name))
+    for (const name of OUT_OF_FOLD) {
+      const { source, sitting, of } = PROTOCOLS[name]
+      const scores = runProtocol(kernel, of(people[source]), sitting)
       const all = pooled[name] ?? { fused: [], confidence: [] }
       pooled[name] = all
       all.fused.push(...scores.fused)

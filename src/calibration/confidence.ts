@@ -1,4 +1,5 @@
-import type { PersonScores } from './metrics.js'
+import { type Interval, intervalOf, type PersonScores } from './metrics.js'
+import { seededRandom } from './random.js'
 
 /** Out-of-fold scores of comparisons, with the metadata for calibration. */
 interface ScoredRows {
@@ -169,4 +170,30 @@ export function errorsAt(
     fmr: impostor.filter((score) => score >= threshold).length / impostor.length,
     fnmr: genuine.filter((score) => score < threshold).length / genuine.length,
   }
+}
+
+/** 95 % intervals of `errorsAt`, by drawing people with replacement (Efron's percentile bootstrap), with a seed. */
+export function errorIntervals(
+  threshold: number,
+  people: readonly PersonScores[],
+  draws: number,
+  seed: number,
+): { readonly fmr: Interval; readonly fnmr: Interval } {
+  const counts = people.map(({ genuine, impostor }) => ({
+    matches: impostor.filter((score) => score >= threshold).length,
+    impostors: impostor.length,
+    nonMatches: genuine.filter((score) => score < threshold).length,
+    genuine: genuine.length,
+  }))
+  const random = seededRandom(seed)
+  const drawn = Array.from({ length: draws }, () => {
+    const sum = { matches: 0, impostors: 0, nonMatches: 0, genuine: 0 }
+    for (let n = 0; n < counts.length; n++) {
+      const one = counts[Math.floor(random() * counts.length)]
+      for (const key of ['matches', 'impostors', 'nonMatches', 'genuine'] as const) sum[key] += one?.[key] ?? 0
+    }
+    return { fmr: sum.matches / sum.impostors, fnmr: sum.nonMatches / sum.genuine }
+  })
+  const interval = (of: 'fmr' | 'fnmr') => intervalOf(drawn.map((errors) => errors[of]))
+  return { fmr: interval('fmr'), fnmr: interval('fnmr') }
 }

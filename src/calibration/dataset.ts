@@ -16,15 +16,91 @@ export interface Subject {
   readonly sessions: ReadonlyMap<string, TypingSession>
 }
 
-/** The open data sets. `keys` says how a file writes keys: as key codes, or as characters and names. */
+/** One file of open typing data. */
+interface Source {
+  readonly file: string
+  /** How the file writes keys: as key codes, or as characters and names. */
+  readonly keys: 'codes' | 'names'
+  /** Who typed what, for a report. */
+  readonly says: string
+  /** Whether the shipped model was fitted on it: on some people, on all, or on none. */
+  readonly fitted: 'some' | 'all' | 'none'
+  /** The terms as the source states them. */
+  readonly terms: string
+  /** Whether a model may be fitted on it. The others are for reports only. */
+  readonly mayFit: boolean
+}
+
+/** The sources of open typing data. */
 export const DATA_SETS = {
-  aalto: { file: 'aalto_desktop.tsv.gz', keys: 'codes' },
-  nislab: { file: 'greyc_nislab.tsv.gz', keys: 'names' },
-  monacoFree: { file: 'monaco_free_text.tsv.gz', keys: 'names' },
-  klicke: { file: 'klicke_essays.tsv.gz', keys: 'names' },
-  gradtype: { file: 'gradtype_sentences.tsv.gz', keys: 'names' },
-} as const
+  aalto: {
+    file: 'aalto_desktop.tsv.gz',
+    keys: 'codes',
+    says: 'transcribed sentences, own keyboards, one sitting',
+    fitted: 'some',
+    terms: 'non-commercial use in research, with attribution',
+    mayFit: true,
+  },
+  nislab: {
+    file: 'greyc_nislab.tsv.gz',
+    keys: 'names',
+    says: 'passphrases of 17 to 24 characters, one hand and two',
+    fitted: 'all',
+    terms: 'none stated',
+    mayFit: true,
+  },
+  monacoFree: {
+    file: 'monaco_free_text.tsv.gz',
+    keys: 'names',
+    says: 'free text on six days',
+    fitted: 'all',
+    terms: 'none stated for the data',
+    mayFit: true,
+  },
+  klicke: {
+    file: 'klicke_essays.tsv.gz',
+    keys: 'names',
+    says: 'essays composed freely in half an hour, own computers',
+    fitted: 'some',
+    terms: 'MIT',
+    mayFit: true,
+  },
+  l2: {
+    file: 'l2_essays.tsv.gz',
+    keys: 'names',
+    says: 'essays in a second language, lab computers with a clock of 8 ms',
+    fitted: 'none',
+    terms: 'MIT',
+    mayFit: true,
+  },
+  gradtype: {
+    file: 'gradtype_sentences.tsv.gz',
+    keys: 'names',
+    says: 'twenty sentences that all typed, own keyboards',
+    fitted: 'none',
+    terms: 'Kor Public License',
+    mayFit: false,
+  },
+  freihaut: {
+    file: 'freihaut_password_days.tsv.gz',
+    keys: 'names',
+    says: 'one password of 19 presses on several days, own keyboards',
+    fitted: 'none',
+    terms: 'GPL-3',
+    mayFit: false,
+  },
+  mobikey: {
+    file: 'touch_mobikey.tsv.gz',
+    keys: 'names',
+    says: 'three passwords joined to 41 presses, on a touch screen, in several sittings',
+    fitted: 'none',
+    terms: 'none stated',
+    mayFit: false,
+  },
+} as const satisfies Record<string, Source>
 export type DataSet = keyof typeof DATA_SETS
+/** The sources that a model may be fitted on. */
+export type FittableSet = { [K in DataSet]: (typeof DATA_SETS)[K]['mayFit'] extends true ? K : never }[DataSet]
 
 /**
  * Reads a gzipped TSV (`user session seq key press release`, a line per key press in press order, ms) from a folder.
@@ -62,6 +138,16 @@ export function splitPeople<T>(people: readonly T[]): {
   readonly untouched: readonly T[]
 } {
   return { fitting: people.slice(0, FITTING_PEOPLE), untouched: people.slice(FITTING_PEOPLE) }
+}
+
+/** Writers of KLiCKe in a report: the scores of all pairs of 2,000 would take hours. */
+const WRITERS_MAX = 500
+
+/** The people of a source for a report: those that no model was fitted on, or all where a model was fitted on everybody or on nobody. */
+export function reportedPeople(folder: string, dataSet: DataSet): readonly Subject[] {
+  if (dataSet === 'aalto') return splitPeople(loadPeople(folder, 'aalto')).untouched
+  if (dataSet === 'klicke') return loadPeople(folder, 'klicke', isUntouchedWriter).slice(0, WRITERS_MAX)
+  return loadPeople(folder, dataSet)
 }
 
 /** Whether a writer is in the half of KLiCKe that is only used for reports. The half is drawn by number. */

@@ -87,7 +87,15 @@ export function figuresOf(people: readonly PersonScores[], perUserEers?: readonl
   }
 }
 
-export type Intervals = Readonly<Record<Exclude<keyof Figures, 'people'>, readonly [low: number, high: number]>>
+export type Intervals = Readonly<Record<Exclude<keyof Figures, 'people'>, Interval>>
+
+export type Interval = readonly [low: number, high: number]
+
+/** The 95 % interval of the values of a bootstrap. */
+export function intervalOf(drawn: readonly number[]): Interval {
+  const [sorted, n] = [drawn.toSorted((a, b) => a - b), drawn.length]
+  return [sorted[Math.floor(0.025 * n)] ?? 0, sorted[Math.min(n - 1, Math.floor(0.975 * n))] ?? 0]
+}
 
 /** 95 % intervals by drawing people with replacement (Efron's percentile bootstrap), with a seed. */
 export function bootstrapIntervals(people: readonly PersonScores[], draws: number, seed: number): Intervals {
@@ -100,10 +108,7 @@ export function bootstrapIntervals(people: readonly PersonScores[], draws: numbe
       chosen.map((i) => eers[i] as number),
     )
   })
-  const interval = (key: keyof Intervals): readonly [number, number] => {
-    const sorted = drawn.map((figures) => figures[key]).sort((a, b) => a - b)
-    return [sorted[Math.floor(0.025 * draws)] ?? 0, sorted[Math.min(draws - 1, Math.floor(0.975 * draws))] ?? 0]
-  }
+  const interval = (key: keyof Intervals) => intervalOf(drawn.map((figures) => figures[key]))
   return {
     global_eer: interval('global_eer'),
     per_user_eer: interval('per_user_eer'),

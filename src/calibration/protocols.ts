@@ -1,8 +1,7 @@
 import type { Sitting } from '../domain/sitting.js'
 import type { Kernel, KernelScore } from '../scoring/kernel.js'
 import { encodeSample } from '../scoring/sample.js'
-import type { Sources } from './comparisons.js'
-import type { Subject, TypingSession } from './dataset.js'
+import type { DataSet, Subject, TypingSession } from './dataset.js'
 import type { PersonScores } from './metrics.js'
 
 /** One person's part in a protocol: references, own probes, and the pattern that is compared with the others' references. */
@@ -45,32 +44,138 @@ function sameText(people: readonly Subject[], hands: 'h1' | 'h2'): Participant[]
   })
 }
 
+const PIECE = 50
+const piecesOf = (session: TypingSession): TypingSession[] =>
+  numbers(0, Math.floor(session.length / PIECE)).map((i) => session.slice(PIECE * i, PIECE * (i + 1)))
+
 /** P4: enrol five pieces of 50 presses of session 0, probe the 50-press pieces of later sessions; impostors' first one. */
 export function otherDays(people: readonly Subject[]): Participant[] {
-  const pieces = (session: TypingSession): TypingSession[] =>
-    numbers(0, Math.floor(session.length / 50)).map((i) => session.slice(50 * i, 50 * i + 50))
   return people.flatMap(({ sessions }) => {
     const [first, ...later] = [...sessions.values()]
-    return first === undefined ? [] : participant(pieces(first).slice(0, 5), later.flatMap(pieces))
+    return first === undefined ? [] : participant(piecesOf(first).slice(0, 5), later.flatMap(piecesOf))
   })
 }
 
-/** The participants of each protocol by name, in the order of a report. */
-export function protocolsOf({ aalto, nislab, monacoFree }: Sources): Record<string, Participant[]> {
-  return {
-    P1: varyingText(aalto, 50),
-    P2: varyingText(aalto, 25),
-    P3: sameText(nislab, 'h2'),
-    P3_one_hand: sameText(nislab, 'h1'),
-    P4: otherDays(monacoFree),
-  }
+/** P5: enrol pieces 0 to 4, probe five pieces from `from` on; impostors' first one. */
+function composedText(people: readonly Subject[], from: number): Participant[] {
+  return people.flatMap(({ sessions }) => {
+    const named = (at: number): TypingSession | undefined => sessions.get(String(at))
+    return participant(numbers(0, 5).map(named), numbers(from, 5).map(named))
+  })
 }
 
-/** The sitting of a protocol's probes. */
-export const sittingIn = (protocol: string): Sitting => (protocol === 'P4' ? 'later' : 'same')
+/** P6, L2: enrol the first five pieces of the essay, probe pieces 10 to 24; impostors' first one. */
+function longText(people: readonly Subject[]): Participant[] {
+  return people.flatMap(({ sessions }) => {
+    const pieces = [...sessions.values()].flatMap(piecesOf)
+    return participant(
+      numbers(0, 5).map((i) => pieces[i]),
+      pieces.slice(10, 25),
+    )
+  })
+}
+
+const PASSWORD_PRESSES = 19
+/** P7: entries without a mistake; enrol the first five, probe up to 20 of dates after the fifth; impostors' first one. */
+function passwordDays(people: readonly Subject[]): Participant[] {
+  const dateOf = (name: string) => name.slice(0, name.indexOf('-'))
+  return people.flatMap(({ sessions }) => {
+    const entries = [...sessions]
+      .filter(([, { length }]) => length === PASSWORD_PRESSES)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+    const lastDate = dateOf(entries[4]?.[0] ?? '-')
+    const later = entries.slice(5).filter(([name]) => dateOf(name) > lastDate)
+    return participant(
+      numbers(0, 5).map((i) => entries[i]?.[1]),
+      later.slice(0, 20).map(([, entry]) => entry),
+    )
+  })
+}
+
+/**
+ * P8: enrol five repetitions of the first sitting, probe the next 15 of it, or the first 20 of later sittings; impostors' first one.
+ */
+function touchScreen(people: readonly Subject[], sitting: Sitting): Participant[] {
+  const sittingIn = (name: string) => name.slice(0, name.indexOf('-'))
+  return people.flatMap(({ sessions }) => {
+    const all = [...sessions]
+    const first = sittingIn(all[0]?.[0] ?? '')
+    const own = all.filter(([name]) => sittingIn(name) === first)
+    const probes =
+      sitting === 'same' ? own.slice(5, 20) : all.filter(([name]) => sittingIn(name) !== first).slice(0, 20)
+    return participant(
+      numbers(0, 5).map((i) => own[i]?.[1]),
+      probes.map(([, typed]) => typed),
+    )
+  })
+}
+
+/** A way to measure a model on the people of one source. */
+interface Protocol {
+  readonly source: DataSet
+  /** What is typed, for a report. */
+  readonly says: string
+  /** The sitting of the probes. */
+  readonly sitting: Sitting
+  readonly of: (people: readonly Subject[]) => Participant[]
+}
+
+const [P1_PRESSES, P2_PRESSES] = [50, 25]
+const same = 'same'
+/** The protocols by name, in the order of a report. */
+export const PROTOCOLS = {
+  P1: {
+    source: 'aalto',
+    says: 'varying text, 50 presses',
+    sitting: same,
+    of: (people) => varyingText(people, P1_PRESSES),
+  },
+  P2: {
+    source: 'aalto',
+    says: 'varying text, 25 presses',
+    sitting: same,
+    of: (people) => varyingText(people, P2_PRESSES),
+  },
+  P3: { source: 'nislab', says: 'one passphrase, two hands', sitting: same, of: (people) => sameText(people, 'h2') },
+  P3_one_hand: {
+    source: 'nislab',
+    says: 'one passphrase, one hand',
+    sitting: same,
+    of: (people) => sameText(people, 'h1'),
+  },
+  P4: { source: 'monacoFree', says: 'free text of other days', sitting: 'later', of: otherDays },
+  P5: { source: 'klicke', says: 'composed text', sitting: same, of: (people) => composedText(people, 10) },
+  P5_late: {
+    source: 'klicke',
+    says: 'composed text, half an hour later',
+    sitting: same,
+    of: (people) => composedText(people, 15),
+  },
+  P6_gradtype: {
+    source: 'gradtype',
+    says: 'sentences, another collection',
+    sitting: same,
+    of: (people) => varyingText(people, P1_PRESSES),
+  },
+  P6_l2: { source: 'l2', says: 'essays, clock of 8 ms', sitting: same, of: longText },
+  P7: { source: 'freihaut', says: 'one password, other days', sitting: 'later', of: passwordDays },
+  P8: {
+    source: 'mobikey',
+    says: 'touch screen, one sitting',
+    sitting: same,
+    of: (people) => touchScreen(people, same),
+  },
+  P8_later: {
+    source: 'mobikey',
+    says: 'touch screen, other sittings',
+    sitting: 'later',
+    of: (people) => touchScreen(people, 'later'),
+  },
+} as const satisfies Record<string, Protocol>
+export type ProtocolName = keyof typeof PROTOCOLS
 
 /** Results of a protocol: the fused score before calibration, and the confidence from it. */
-export interface ProtocolScores {
+interface ProtocolScores {
   readonly fused: readonly PersonScores[]
   readonly confidence: readonly PersonScores[]
 }
