@@ -21,7 +21,7 @@ interface Source {
   readonly file: string
   /** How the file writes keys: as key codes, or as characters and names. */
   readonly keys: 'codes' | 'names'
-  /** Who typed what, for a report. */
+  /** The people and their typing, for a report. */
   readonly says: string
   /** Whether the shipped model was fitted on it: on some people, on all, or on none. */
   readonly fitted: 'some' | 'all' | 'none'

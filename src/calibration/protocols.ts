@@ -113,7 +113,7 @@ function touchScreen(people: readonly Subject[], sitting: Sitting): Participant[
 /** A way to measure a model on the people of one source. */
 interface Protocol {
   readonly source: DataSet
-  /** What is typed, for a report. */
+  /** The typing, for a report. */
   readonly says: string
   /** The sitting of the probes. */
   readonly sitting: Sitting

@@ -15,7 +15,7 @@ const person = (sessions: readonly (readonly [string, TypingSession])[]): Subjec
   sessions: new Map(sessions),
 })
 const namesOf = (sessions: readonly TypingSession[]) => sessions.map(([first]) => (first?.pressMs ?? Number.NaN) / 1000)
-/** What a protocol chooses of one person. */
+/** The patterns that a protocol chooses of one person. */
 function chosen(name: ProtocolName, subject: Subject) {
   const participants = PROTOCOLS[name].of([subject])
   return participants.map(({ references, probes, impostor }) => [
