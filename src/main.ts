@@ -16,6 +16,7 @@ import { createOutageLog, type OutageLog } from './process/outage-log.js'
 import { superviseFronts } from './process/supervise.js'
 import { unknownVariables } from './process/unknown-variables.js'
 import { version } from './process/version.js'
+import { TOUCH_ERRORS } from './scoring/touch-screens.js'
 import type { SsoServer } from './sso/server.js'
 import { beginDemoMonth, isDemoMonthDue, scheduleDemoMonth } from './wiring/demo-month.js'
 import { probes } from './wiring/endpoints.js'
@@ -35,7 +36,7 @@ export async function start(env: NodeJS.ProcessEnv): Promise<void> {
   const config = readConfigOrExit(env)
   const log = processLog(config.logLevel, config.logFormat, env)
   const front = connectSupervisor(env)
-  if (front === null) for (const line of unknownVariables(env)) log.warn(line)
+  if (front === null) for (const line of [...unknownVariables(env), ...touchWarning(config)]) log.warn(line)
   const supervises = config.processes > 1 && front === null
   // A supervisor stops its serving processes at once; each of them waits `stopLeadMs`.
   const stopping = supervises ? stopOnSignal(log, 0, config.stopLeadMs) : stopOnSignal(log, config.stopLeadMs, 0)
@@ -278,6 +279,10 @@ async function createDemo(config: Config, stores: Stores): Promise<string | null
   if (demo !== null && config.demoMonth) scheduleDemoMonth(dataFolder)
   return demo?.apikey ?? null
 }
+
+/** Warns that patterns are scored that the model does not know. */
+const touchWarning = ({ touchScreens }: Config): string[] =>
+  touchScreens === 'accept' ? [`TOUCH_SCREENS=accept: ${TOUCH_ERRORS}`] : []
 
 /** Warns of the slower HTTP server in a log of JSON lines; the greeting has the same warning as text. */
 function warnOfServer({ logFormat }: Config, log: Logger, { whyNot }: Provider): void {

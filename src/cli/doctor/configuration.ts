@@ -3,6 +3,7 @@ import { mayAlert } from '../../domain/alert-host.js'
 import { httpServerOf, loadProvider, NODE_COST } from '../../http/provider.js'
 import type { Config } from '../../process/config.js'
 import { unknownVariables } from '../../process/unknown-variables.js'
+import { TOUCH_ERRORS } from '../../scoring/touch-screens.js'
 import { type Finding, findingsOf } from './finding.js'
 
 const { ok, note, warning } = findingsOf('configuration')
@@ -128,7 +129,7 @@ function checkVerdicts({ replay, touchScreens }: Config): Finding[] {
   if (touchScreens === 'accept')
     findings.push(
       note(
-        'TOUCH_SCREENS=accept scores patterns of phones and tablets, which the model does not know.',
+        `TOUCH_SCREENS=accept scores patterns of phones and tablets, which the model does not know: ${TOUCH_ERRORS}.`,
         'Set TOUCH_SCREENS=refuse unless you measure your own error rates.',
       ),
     )
