@@ -23,13 +23,14 @@ import { createKernel, type Kernel } from '../../src/scoring/kernel.js'
 import { attackFigures, leftOutLines } from './attacks.js'
 import { captureFigures } from './capture-lines.js'
 import { detCurve } from './det-curve.js'
+import { groupFigures } from './groups.js'
 import { leftOutFigures } from './left-out.js'
 import { movesFigures } from './moves.js'
 
 const HELP = `Measures on open data how well the shipped kernel and model distinguish people.
 
 usage: npm run bench -- accuracy --data <folder> [--json FILE] [--svg FILE] [--people all|untouched] [--model FILE]
-       [--only NAMES] [--timer MS] [--attacks] [--captures] [--left-out] [--moves]
+       [--only NAMES] [--timer MS] [--attacks] [--captures] [--left-out] [--moves] [--groups]
 
   --data    folder with the open data sets; protocols whose file is not there are left out
   --json    write the figures with their intervals, as fractions, to FILE
@@ -44,6 +45,7 @@ usage: npm run bench -- accuracy --data <folder> [--json FILE] [--svg FILE] [--p
   --samples forgeries of each attack model and replays of each kind for --attacks: 2000 (default); the bar needs 10000. Patterns
             of each attacker for --captures: 960 (default)
   --left-out also fit the bot signs without each family of forgers with remembered noise, and report what these pass (20 minutes)
+  --groups  report only the errors at confidence 0.5 by fifths of tempo, hold, roll-over, corrections and clock (one minute)
   --moves   also report how accuracy changes with text length, references and shared text, and the errors by person
 
 ${Object.entries(PROTOCOLS)
@@ -143,6 +145,7 @@ function readOptions() {
       captures: { type: 'boolean', default: false },
       samples: { type: 'string' },
       moves: { type: 'boolean', default: false },
+      groups: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
     },
   })
@@ -221,6 +224,10 @@ function main(): void {
   const onProgress = (message: string): void => console.error(message)
   if (options.captures) {
     captureFigures({ kernel, data, samples, print: console.log, onProgress })
+    return
+  }
+  if (options.groups) {
+    groupFigures(kernel, data, console.log)
     return
   }
   const { figures, curves } = measureProtocols(kernel, options)
