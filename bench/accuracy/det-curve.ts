@@ -10,6 +10,8 @@ const STEP = 1.5
 /** Ticks of both axes, shares; the axes run from the first to the last. */
 const TICKS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4]
 const COLOURS = ['#0b5fa5', '#c2410c', '#15803d', '#7e22ce', '#475569']
+/** The pattern of a line, which changes when the colours begin again. */
+const DASHES = ['none', '7 4', '2 3']
 
 /** The normal distribution's quantile (Acklam's rational approximation, error below 1.2e-9 relative in the middle). */
 function probit(p: number): number {
@@ -59,7 +61,8 @@ export function detCurve(
   const lines = curves.map(({ name, people }, i) => {
     const colour = COLOURS[i % COLOURS.length]
     const label = `<text x="${LEFT + SIDE - 8}" y="${TOP + 18 + 16 * i}" text-anchor="end" fill="${colour}">${name}</text>`
-    return `<path d="${pathOf(people)}" fill="none" stroke="${colour}" stroke-width="1.6"/>${label}`
+    const dashes = DASHES[Math.floor(i / COLOURS.length) % DASHES.length]
+    return `<path d="${pathOf(people)}" fill="none" stroke="${colour}" stroke-width="1.6" stroke-dasharray="${dashes}"/>${label}`
   })
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" font-family="sans-serif" font-size="12">
 <title>Detection error trade-off of Keystride's typing verification</title>

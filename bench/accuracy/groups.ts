@@ -44,9 +44,9 @@ export function groupFigures(kernel: Kernel, data: string, print: (line: string)
     const scores = runProtocol(kernel, participants, sitting).confidence
     const mean = errorsAt(0.5, scores)
     print(`${name}, ${says}: ${shown(mean.fmr)} false matches, ${shown(mean.fnmr)} false non-matches at 0.5`)
-    for (const [trait, valueOf] of Object.entries(TRAITS)) {
+    for (const [trait, traitOf] of Object.entries(TRAITS)) {
       print(`  ${trait}`)
-      for (const { from, to, people } of fifths(participants, scores, valueOf)) {
+      for (const { from, to, people } of fifths(participants, scores, traitOf)) {
         const { fmr, fnmr } = errorsAt(0.5, people)
         const intervals = errorIntervals(0.5, people, DRAWS, SEED)
         const isNamed = fmr > NAMED_ABOVE * mean.fmr || fnmr > NAMED_ABOVE * mean.fnmr
@@ -67,10 +67,10 @@ const short = (value: number): string => String(Number(value.toPrecision(3)))
 function fifths(
   participants: readonly Participant[],
   scores: readonly PersonScores[],
-  valueOf: (references: readonly TypingSession[]) => number,
+  traitOf: (references: readonly TypingSession[]) => number,
 ) {
   const ordered = participants
-    .map(({ references }, i) => ({ value: valueOf(references), scores: scores[i] }))
+    .map(({ references }, i) => ({ value: traitOf(references), scores: scores[i] }))
     .sort((a, b) => a.value - b.value)
   return Array.from({ length: GROUPS }, (_, n) => {
     const group = ordered.slice((n * ordered.length) / GROUPS, ((n + 1) * ordered.length) / GROUPS)

@@ -28,11 +28,11 @@ function participant(
 
 const numbers = (from: number, count: number): number[] => Array.from({ length: count }, (_, i) => from + i)
 
-/** P1 and P2: enrol sessions 0 to 4, probe 10 to 14, impostors' session 10, the first `pressesMax` presses of each. */
-export function varyingText(people: readonly Subject[], pressesMax: number): Participant[] {
+/** Enrol sessions 0 to 4, probe five from `from` on, impostors' first of these; the first `pressesMax` presses of each. */
+export function varyingText(people: readonly Subject[], pressesMax: number, from = 10): Participant[] {
   return people.flatMap(({ sessions }) => {
     const named = (at: number): TypingSession | undefined => sessions.get(String(at))?.slice(0, pressesMax)
-    return participant(numbers(0, 5).map(named), numbers(10, 5).map(named))
+    return participant(numbers(0, 5).map(named), numbers(from, 5).map(named))
   })
 }
 
@@ -53,14 +53,6 @@ export function otherDays(people: readonly Subject[]): Participant[] {
   return people.flatMap(({ sessions }) => {
     const [first, ...later] = [...sessions.values()]
     return first === undefined ? [] : participant(piecesOf(first).slice(0, 5), later.flatMap(piecesOf))
-  })
-}
-
-/** P5: enrol pieces 0 to 4, probe five pieces from `from` on; impostors' first one. */
-function composedText(people: readonly Subject[], from: number): Participant[] {
-  return people.flatMap(({ sessions }) => {
-    const named = (at: number): TypingSession | undefined => sessions.get(String(at))
-    return participant(numbers(0, 5).map(named), numbers(from, 5).map(named))
   })
 }
 
@@ -144,12 +136,12 @@ export const PROTOCOLS = {
     of: (people) => sameText(people, 'h1'),
   },
   P4: { source: 'monacoFree', says: 'free text of other days', sitting: 'later', of: otherDays },
-  P5: { source: 'klicke', says: 'composed text', sitting: same, of: (people) => composedText(people, 10) },
+  P5: { source: 'klicke', says: 'composed text', sitting: same, of: (people) => varyingText(people, P1_PRESSES) },
   P5_late: {
     source: 'klicke',
     says: 'composed text, half an hour later',
     sitting: same,
-    of: (people) => composedText(people, 15),
+    of: (people) => varyingText(people, P1_PRESSES, 15),
   },
   P6_gradtype: {
     source: 'gradtype',
