@@ -1,6 +1,6 @@
 import { errorCurve, type PersonScores } from '../../src/calibration/metrics.js'
 
-const WIDTH = 640
+const WIDTH = 720
 const HEIGHT = 600
 const LEFT = 70
 const TOP = 30
@@ -60,9 +60,11 @@ export function detCurve(
   ])
   const lines = curves.map(({ name, people }, i) => {
     const colour = COLOURS[i % COLOURS.length]
-    const label = `<text x="${LEFT + SIDE - 8}" y="${TOP + 18 + 16 * i}" text-anchor="end" fill="${colour}">${name}</text>`
     const dashes = DASHES[Math.floor(i / COLOURS.length) % DASHES.length]
-    return `<path d="${pathOf(people)}" fill="none" stroke="${colour}" stroke-width="1.6" stroke-dasharray="${dashes}"/>${label}`
+    const line = (path: string) =>
+      `<path d="${path}" fill="none" stroke="${colour}" stroke-width="1.6" stroke-dasharray="${dashes}"/>`
+    const [across, up] = [LEFT + SIDE + 12, TOP + 14 + 18 * i]
+    return `${line(pathOf(people))}${line(`M${across} ${up - 4}h26`)}<text x="${across + 32}" y="${up}">${name}</text>`
   })
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" font-family="sans-serif" font-size="12">
 <title>Detection error trade-off of Keystride's typing verification</title>
