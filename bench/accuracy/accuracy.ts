@@ -96,6 +96,8 @@ function coarsened({ references, probes, impostor }: Participant, tickMs: number
 /** A protocol's figures in the JSON file. */
 interface Reported extends Figures {
   readonly intervals: Intervals
+  /** Share of the sincere probes that count as a bot. */
+  readonly called_bots: number
   /** False matches and false non-matches at a confidence of 0.5. */
   readonly at_half: ReturnType<typeof errorsAt> & { readonly intervals: ReturnType<typeof errorIntervals> }
 }
@@ -180,11 +182,11 @@ function measureProtocols(kernel: Kernel, { data, people: whom, only, tickMs }: 
     const participants = tickMs === 0 ? exact : exact.map((participant) => coarsened(participant, tickMs))
     console.error(`${name}: ${participants.length} people`)
     // Confidence is a monotone map of the fused score that loses digits near 0 and 1, so ranks use the fused score.
-    const { fused: people, confidence } = runProtocol(kernel, participants, sitting)
+    const { fused: people, confidence, bots } = runProtocol(kernel, participants, sitting)
     const measured = figuresOf(people)
     const intervals = bootstrapIntervals(people, BOOTSTRAP_DRAWS, SEED)
     const at_half = { ...errorsAt(0.5, confidence), intervals: errorIntervals(0.5, confidence, BOOTSTRAP_DRAWS, SEED) }
-    figures[name] = { ...measured, intervals, at_half }
+    figures[name] = { ...measured, intervals, at_half, called_bots: bots.called / bots.of }
     curves.push({ name, people })
     if (source !== shown)
       console.log(
@@ -198,6 +200,8 @@ function measureProtocols(kernel: Kernel, { data, people: whom, only, tickMs }: 
   for (const line of calibration) console.log(line)
   console.log('false matches / false non-matches at a decision threshold')
   for (const line of thresholds) console.log(line)
+  const called = Object.entries(figures).map(([name, { called_bots }]) => `${name} ${percent(called_bots)}`)
+  console.log(`sincere patterns called a bot: ${called.join(', ')}`)
   console.log(worstLine(figures))
   return { figures, curves }
 }

@@ -1,6 +1,7 @@
 import type { Sitting } from '../domain/sitting.js'
 import type { Kernel, KernelScore } from '../scoring/kernel.js'
 import { encodeSample } from '../scoring/sample.js'
+import { BOT_LIKELIHOOD } from '../scoring/score.js'
 import type { DataSet, Subject, TypingSession } from './dataset.js'
 import type { PersonScores } from './metrics.js'
 
@@ -166,10 +167,12 @@ export const PROTOCOLS = {
 } as const satisfies Record<string, Protocol>
 export type ProtocolName = keyof typeof PROTOCOLS
 
-/** Results of a protocol: the fused score before calibration, and the confidence from it. */
+/** Results of a protocol: the fused score before calibration, the confidence from it, and sincere patterns called a bot. */
 interface ProtocolScores {
   readonly fused: readonly PersonScores[]
   readonly confidence: readonly PersonScores[]
+  /** Own probes that count as a bot. */
+  readonly bots: { readonly called: number; readonly of: number }
 }
 
 /**
@@ -197,5 +200,11 @@ export function runProtocol(
   })
   const by = (number: (score: KernelScore) => number): PersonScores[] =>
     scored.map(({ genuine, impostor }) => ({ genuine: genuine.map(number), impostor: impostor.map(number) }))
-  return { fused: by(({ fused }) => fused), confidence: by(({ confidence }) => confidence ?? 0) }
+  const own = scored.flatMap(({ genuine }) => genuine)
+  const called = own.filter(({ botLikelihood }) => botLikelihood > BOT_LIKELIHOOD).length
+  return {
+    fused: by(({ fused }) => fused),
+    confidence: by(({ confidence }) => confidence ?? 0),
+    bots: { called, of: own.length },
+  }
 }
