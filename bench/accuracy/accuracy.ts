@@ -6,6 +6,7 @@ import {
   DATA_SETS,
   loadPeople,
   reportedPeople,
+  type Subject,
   splitPeople,
   type TypingSession,
 } from '../../src/calibration/dataset.js'
@@ -175,24 +176,25 @@ function measureProtocols(kernel: Kernel, { data, people: whom, only, tickMs }: 
   console.log(
     `${''.padEnd(NAME)}${['global EER', 'per-user EER', 'FNMR at 1 %', 'FNMR at 0.1 %'].map((head) => head.padEnd(24)).join('')}people`,
   )
-  let shown: string | null = null
+  let [loaded, people]: [string, readonly Subject[]] = ['', []]
   for (const name of protocols(data, only)) {
     const { source, sitting, of } = PROTOCOLS[name]
-    const exact = of(whom === 'all' ? loadPeople(data, source) : reportedPeople(data, source))
+    if (source !== loaded) {
+      const { says, fitted, terms } = DATA_SETS[source]
+      console.log(`${source}: ${says}; ${FITTED[fitted]}; terms: ${terms}`)
+      people = whom === 'all' ? loadPeople(data, source) : reportedPeople(data, source)
+      loaded = source
+    }
+    const exact = of(people)
     const participants = tickMs === 0 ? exact : exact.map((participant) => coarsened(participant, tickMs))
     console.error(`${name}: ${participants.length} people`)
     // Confidence is a monotone map of the fused score that loses digits near 0 and 1, so ranks use the fused score.
-    const { fused: people, confidence, bots } = runProtocol(kernel, participants, sitting)
-    const measured = figuresOf(people)
-    const intervals = bootstrapIntervals(people, BOOTSTRAP_DRAWS, SEED)
+    const { fused, confidence, bots } = runProtocol(kernel, participants, sitting)
+    const measured = figuresOf(fused)
+    const intervals = bootstrapIntervals(fused, BOOTSTRAP_DRAWS, SEED)
     const at_half = { ...errorsAt(0.5, confidence), intervals: errorIntervals(0.5, confidence, BOOTSTRAP_DRAWS, SEED) }
     figures[name] = { ...measured, intervals, at_half, called_bots: bots.called / bots.of }
-    curves.push({ name, people })
-    if (source !== shown)
-      console.log(
-        `${source}: ${DATA_SETS[source].says}; ${FITTED[DATA_SETS[source].fitted]}; terms: ${DATA_SETS[source].terms}`,
-      )
-    shown = source
+    curves.push({ name, people: fused })
     console.log(tableRow(name, measured, intervals))
     calibration.push(calibrationLine(name, figures[name], confidence))
     thresholds.push(thresholdLine(name, confidence))

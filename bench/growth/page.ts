@@ -1,9 +1,9 @@
 import { escaped, plot } from '../load/plot.js'
-import { STYLE } from '../load/style.js'
+import { offlinePage } from '../load/style.js'
 import type { Spread } from '../shared/spread.js'
 import type { Grown } from './sign-ins.js'
 
-/** One page with a plot of each kind of growth: the median sign-in at each size, and its lowest and highest round. It opens offline. */
+/** A page with a plot of each kind of growth: the median sign-in at each size, and its lowest and highest round. */
 export function growthPage(grown: Readonly<Record<string, readonly Grown[]>>, machine: string): string {
   const sections = Object.entries(grown).map(([what, steps]) => {
     const xOf = ({ size }: Grown) => Math.log10(size / (steps[0]?.size ?? size))
@@ -23,19 +23,6 @@ export function growthPage(grown: Readonly<Record<string, readonly Grown[]>>, ma
     }
     return `<section><h2>${escaped(what)}</h2>${drawn('ms a sign-in', ({ p50_ms }) => p50_ms)}${drawn('µs of PostgreSQL a sign-in', ({ postgres_us }) => postgres_us)}</section>`
   })
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>Growth</title>
-<style>${STYLE}</style>
-</head>
-<body>
-<header><h1>Cost of a sign-in as a deployment grows</h1><p>${escaped(machine)}</p></header>
-${sections.join('\n')}
-</body>
-</html>
-`
+  const head = `<header><h1>Cost of a sign-in as a deployment grows</h1><p>${escaped(machine)}</p></header>`
+  return offlinePage('Growth', [head, ...sections].join('\n'))
 }

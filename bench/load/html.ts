@@ -2,7 +2,7 @@ import { escaped } from './plot.js'
 import { percentilePlot, rampPlots, timePlots } from './plots.js'
 import { shownMs, shownNumber, shownShare } from './quantities.js'
 import type { Report, StepReport } from './report-schema.js'
-import { STYLE } from './style.js'
+import { offlinePage } from './style.js'
 import {
   accuracyLines,
   errorLine,
@@ -14,21 +14,13 @@ import {
   stepRow,
 } from './text-report.js'
 
-/** One page that opens offline: style and plots are inline, and its policy allows no loads. */
+/** The report as a page. */
 export function htmlReport(report: Report): string {
   const step = mainStep(report) ?? report.steps.at(-1)
   const knee = kneeLine(report)
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>Load test of ${escaped(report.service.url)}</title>
-<style>${STYLE}</style>
-</head>
-<body>
-<header>
+  return offlinePage(
+    `Load test of ${report.service.url}`,
+    `<header>
 <h1>Load test of ${escaped(report.service.url)}</h1>
 <p>${escaped(report.started_at.slice(0, 19).replace('T', ' '))} UTC to ${escaped(report.ended_at.slice(11, 19))}${report.ended === 'interrupted' ? ', <strong>interrupted: figures until then</strong>' : ''}</p>
 </header>
@@ -38,10 +30,8 @@ ${thresholds(report)}
 ${report.knee === null ? '' : `<section><h2>Ramp</h2>${rampPlots(report)}${table([stepHead(true), ...report.steps.map(stepRow)])}</section>`}
 ${step === undefined ? '' : stepSection(report, step)}
 <section><h2>Over time</h2>${timePlots(report.steps)}</section>
-${conditions(report)}
-</body>
-</html>
-`
+${conditions(report)}`,
+  )
 }
 
 function tiles(step: StepReport): string {

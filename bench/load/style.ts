@@ -1,5 +1,7 @@
-/** The style of the HTML report, light and dark. Line colours are distinguishable for colour-blind readers. */
-export const STYLE = `
+import { escaped } from './plot.js'
+
+/** The style of an HTML report, light and dark. Line colours are distinguishable for colour-blind readers. */
+const STYLE = `
 :root { color-scheme: light dark; --paper: #fff; --ink: #1c2430; --soft: #5b6675; --line: #dde2e9; --panel: #f5f7fa;
   --a: #1f6fd0; --b: #d9730d; --c: #12876f; --bad: #c92a3b; --faint: #9aa5b4; --good: #1a7f4b; }
 @media (prefers-color-scheme: dark) { :root { --paper: #12161c; --ink: #e4e9f0; --soft: #9aa5b4; --line: #2b333e;
@@ -39,4 +41,20 @@ th, td { padding: 5px 10px; border-bottom: 1px solid var(--line); text-align: ri
 th { color: var(--soft); font-weight: 600; }
 th:first-child, td:first-child, .facts th, .facts td { text-align: left; }
 .facts td:last-child { white-space: normal; overflow-wrap: anywhere; }
+`
+
+/** One page that opens offline: style and plots are inline, and its policy allows no loads. `title` is escaped, `body` is not. */
+export const offlinePage = (title: string, body: string): string => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<title>${escaped(title)}</title>
+<style>${STYLE}</style>
+</head>
+<body>
+${body}
+</body>
+</html>
 `

@@ -140,7 +140,7 @@ export function splitPeople<T>(people: readonly T[]): {
   return { fitting: people.slice(0, FITTING_PEOPLE), untouched: people.slice(FITTING_PEOPLE) }
 }
 
-/** Writers of KLiCKe in a report: the scores of all pairs of 2,000 would take hours. */
+/** Writers of KLiCKe in a report, because each is compared with every other. */
 const WRITERS_MAX = 500
 
 /** The people of a source for a report: those that no model was fitted on, or all where a model was fitted on everybody or on nobody. */

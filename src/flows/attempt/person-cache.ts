@@ -40,8 +40,8 @@ interface Kept extends CachedPerson {
 
 /**
  * Caches people of nominative accounts after their attempts, within `bytesMax` bytes, for 15 minutes after the last one. A person
- * whom the session carried and who succeeded is not cached (`learn`). A cached person may be out of date: a verdict counts only if the commit finds the member's `rowVersion`
- * unchanged. A member whose patterns are blocked is not cached, because the remaining time changes.
+ * whom the session carried and who succeeded is not cached (`learn`). A cached person may be out of date: a verdict counts only if
+ * the commit finds the member's `rowVersion` unchanged. A member whose patterns are blocked is not cached, because the remaining time changes.
  */
 export function createPersonCache(bytesMax: number): PersonCache {
   const people = createExpiringCache<Kept>(bytesMax, sizeOf)
