@@ -17,6 +17,10 @@ import {
 const BUDGET = 3
 const STOPS = LONG ? 100 : 5
 const PEOPLE = LONG ? 10 : 3
+/** A statement that waits for a row holds the lock of its tuple. */
+const WAITS_FOR_A_ROW = `
+  select from pg_locks
+  where locktype = 'tuple' and database = (select oid from pg_database where datname = current_database())`
 
 describe.each(ownBackEnds)('an attempt on $name', ({ withRedis }) => {
   let redis: FlushedRedis | null = null
@@ -130,6 +134,8 @@ describe.each(ownBackEnds)('an attempt on $name', ({ withRedis }) => {
     const session = await two.bootstrap('unmade')
     await two.holding("select from keystride.session where user_ref = 'unmade' for update", async () => {
       expect((await verify('unmade', session, strangers(1)[0])).status).toBe(503)
+      // The client gives up before PostgreSQL cancels the statement, which would reserve if it got the lock now.
+      await until(async () => (await two.query(WAITS_FOR_A_ROW)).length === 0)
     })
     expect((await used('unmade', session))?.biometric).toBe(0)
     expect(await two.recorded('unmade')).toBe(0)
