@@ -1,15 +1,19 @@
 /**
  * Writes the comparison of the probe with the template, the input of the fusion: the conditions; STATS; STATS relative to the
  * references' baseline; the template's means; the differences of the summaries in within-person deviations, their distance
- * outside the references' range, the probe's distance from the population, and the spread of the references.
+ * outside the references' range, the probe's distance from the population, and the spread of the references. Whole-pattern
+ * comparisons that later models added, and conditions of the references alone, are at the end.
  */
 import { FEATURES, FEATURES_MAX, SUMMARY_SIZE, countOf, f32At, setF32 } from './layout'
 import { SHARED, linkProbe, linkReferences } from './alignment'
+import { tickOf } from './clock-tick'
+import { meanEmbedding } from './embedding'
 import { sumLanes } from './lanes'
 import { OFFSET_RATIO, OFFSET_RATIO_PER_EVENT, stat } from './measure'
-import { summaryScales } from './model'
+import { Curve, Sitting, curveAt, summaryScales } from './model'
+import { packMeans, unpackMeans } from './packed-means'
 import { Baseline, STAT_ROWS, measureAll, measureBaseline, baseline } from './reference-baseline'
-import { summaryOf } from './summary'
+import { BACKSPACES, PAUSES, summaryOf } from './summary'
 import { TemplateRow, buildTemplate, templateAt } from './template'
 import { prepareVectors, sumVectors } from './two-covariance'
 
@@ -32,12 +36,15 @@ export function enroll(references: i32): void {
   linkReferences(references)
   measureBaseline(references)
   sumVectors(references)
+  meanEmbedding(references)
+  packMeans(references)
   prepareVectors(references)
   buildTemplate(references, 0)
 }
 
-/** Like `enroll`, after PREPARED has been restored: the baseline and the sums of the vectors are not computed again. */
+/** Like `enroll`, after PREPARED has been restored: the baseline and the means are not computed again. */
 export function enrollKept(references: i32): void {
+  unpackMeans(references)
   linkReferences(references)
   prepareVectors(references)
   buildTemplate(references, 0)
@@ -49,22 +56,39 @@ export function compare(references: i32): i32 {
   linkProbe(references)
   measureAll(0, references)
   putConditions(references)
-  for (let i = 0; i < STAT_ROWS; i++) {
-    putLanes(stat(i))
-    putLanes(f32x4.sub(stat(i), baseline(i, Baseline.mean)))
-    putLanes(f32x4.sub(stat(i), baseline(i, Baseline.least)))
-    putLanes(f32x4.sub(stat(i), baseline(i, Baseline.most)))
-  }
+  for (let i = 0; i < FIRST_ROWS; i++) putStat(i)
   putLanes(templateAt(TemplateRow.mean))
   put(sumLanes(stat(OFFSET_RATIO)))
   put(sumLanes(stat(OFFSET_RATIO_PER_EVENT)))
   compareSummaries(references)
   put(f32x4.extract_lane(templateAt(TemplateRow.events), 0))
+  for (let i = FIRST_ROWS; i < STAT_ROWS; i++) putStat(i)
+  putLateConditions(references)
   return at
 }
 
-/** Count of numbers at the start of FEATURES that shift an impostor's score. */
-export const CONDITIONS: i32 = 12
+/** Rows of STATS at the start of FEATURES. */
+const FIRST_ROWS: i32 = 28
+
+/** Puts a row of STATS, and relative to the references' baseline. */
+function putStat(i: i32): void {
+  putLanes(stat(i))
+  putLanes(f32x4.sub(stat(i), baseline(i, Baseline.mean)))
+  putLanes(f32x4.sub(stat(i), baseline(i, Baseline.least)))
+  putLanes(f32x4.sub(stat(i), baseline(i, Baseline.most)))
+}
+
+/** Numbers at the start of FEATURES, and at its end, that shift an impostor's score. */
+const CONDITIONS: i32 = 12
+const LATE_CONDITIONS: i32 = 3
+
+/** Sum of the conditions of the last `compare`, weighted by a sitting's curve. */
+export function weightedConditions(sitting: Sitting): f64 {
+  let sum: f64 = 0
+  for (let i = 0; i < CONDITIONS; i++) sum += curveAt(sitting, Curve.conditions + i) * <f64>f32At(FEATURES, i)
+  for (let i = 0; i < LATE_CONDITIONS; i++) sum += curveAt(sitting, Curve.conditions + CONDITIONS + i) * <f64>f32At(FEATURES, at - LATE_CONDITIONS + i)
+  return sum
+}
 
 /**
  * Puts the conditions: length, number of references, shares of the presses that one and two references have; how far the
@@ -78,6 +102,19 @@ function putConditions(references: i32): void {
   put(f32x4.extract_lane(shared, 1))
   putLanes(f32x4.abs(templateAt(TemplateRow.mean)))
   putLanes(templateAt(TemplateRow.deviation))
+}
+
+/** Puts the conditions of the references alone: coarseness of their clock, mean shares of pauses and of Backspace. */
+function putLateConditions(references: i32): void {
+  put(tickOf(references))
+  put(meanSummary(PAUSES, references))
+  put(meanSummary(BACKSPACES, references))
+}
+
+function meanSummary(i: i32, references: i32): f32 {
+  let sum: f32 = 0
+  for (let slot = 1; slot <= references; slot++) sum += f32At(summaryOf(slot), i)
+  return sum / <f32>references
 }
 
 /** Leading summaries whose spread over the references measures how regular this person is: the ten quantiles and roll-over. */

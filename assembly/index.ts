@@ -13,14 +13,14 @@
  * times that `scan` found, to detect replays. `copies` compares sketches, to detect copies. `readOne`, `enroll`, `compare`,
  * `examineProbe` and the three tree sums are single steps of `score`, for calibration and tests.
  */
-import { FEATURES, REFERENCES_MAX, RESULT } from './layout'
+import { REFERENCES_MAX, RESULT } from './layout'
 import { copies as searchCopies } from './copies'
 import { Calibration, Curve, Sitting, SynthesisCurve, calibrated, curveAt, synthesisCurveAt, synthesisTrees } from './model'
-import { f32At } from './layout'
 import { readSample } from './features'
 import { summarize } from './summary'
+import { embed } from './embedding'
 import { project } from './two-covariance'
-import { CONDITIONS, compare, enroll, enrollKept } from './compare'
+import { compare, enroll, enrollKept, weightedConditions } from './compare'
 import { examineHabits } from './forgery'
 import { certainlyMachine, examine } from './liveness'
 import { nearestReplay } from './near-replay'
@@ -48,6 +48,7 @@ export { sumFusion, sumLiveness, sumLoneLiveness } from './trees'
 export function readOne(slot: i32): i32 {
   const compared = readSample(slot)
   summarize(slot)
+  embed(slot)
   project(slot, slot)
   return compared
 }
@@ -58,6 +59,7 @@ export function score(references: i32, sitting: Sitting): void {
   for (let slot = 0; slot <= references; slot++) {
     readSample(slot)
     summarize(slot)
+    embed(slot)
   }
   project(0, references)
   scoreRead(references, sitting)
@@ -98,8 +100,7 @@ function judge(references: i32, sitting: Sitting): void {
   if (references == 0) return
   compare(references)
   const trees = curveAt(sitting, Curve.fusionBase) + sumFusion(sitting)
-  let logit = curveAt(sitting, Curve.slope) * trees + curveAt(sitting, Curve.intercept)
-  for (let i = 0; i < CONDITIONS; i++) logit += curveAt(sitting, Curve.conditions + i) * <f64>f32At(FEATURES, i)
+  const logit = curveAt(sitting, Curve.slope) * trees + curveAt(sitting, Curve.intercept) + weightedConditions(sitting)
   store<f64>(RESULT, logistic(logit))
   store<f64>(RESULT, logit, 24)
 }

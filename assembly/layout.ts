@@ -1,10 +1,10 @@
 /**
- * The memory map. Every region is static (`memory.data`), memory is fixed at 68 pages (4.25 MiB), and nothing is allocated
+ * The memory map. Every region is static (`memory.data`), memory is fixed at 104 pages (6.5 MiB), and nothing is allocated
  * at run time. The host reads the exported addresses and has no constants for them.
  *
  * | region   | bytes                          | written by  | holds                                                     |
  * |----------|--------------------------------|-------------|-----------------------------------------------------------|
- * | MODEL    | 2 MiB                          | host, model | the model file, verbatim (table in `model.ts`), then its packed trees (table in `packed-trees.ts`) |
+ * | MODEL    | 4 MiB                          | host, model | the model file, verbatim (table in `model.ts`), then its packed trees (table in `packed-trees.ts`) |
  * | SAMPLES  | 17 slots x 4,608               | host        | slot 0 the probe, slots 1 to 16 the references            |
  * | COUNTS   | 17 x u32                       | features    | number of compared presses of each slot                   |
  * | KEYS     | 17 x 128 x u8                  | features    | key indices                                               |
@@ -13,11 +13,15 @@
  * | Z        | 17 x 4 x 128 x f32             | features    | the same in population standard deviations                |
  * | SUMMARY  | 17 x 32 x f32                  | summary     | one pattern in 28 numbers                                 |
  * | VECTOR   | 17 x 148 x f32                 | summary     | one pattern for the two-covariance models                 |
- * | PROJECTED| 2 x 17 x 148 x f32             | two-cov.    | the same in each model's own axes                         |
- * | PROJECTED_SUMS | 2 x 148 x f32         | two-cov.    | the references' sum of PROJECTED                          |
+ * | PROJECTED| 3 x 17 x 148 x f32             | two-cov.    | the same in each model's own axes                         |
+ * | PROJECTED_SUMS | 3 x 148 x f32         | two-cov.    | the references' sum of PROJECTED                          |
+ * | EMBEDDING_INPUT | 17 x 176 x f32         | embedding   | VECTOR and SUMMARY in deviations of the fit               |
+ * | EMBEDDED | 17 x 64 x f32                  | embedding   | the direction of each pattern                             |
+ * | EMBEDDED_MEAN | 64 x f32                  | embedding   | the references' mean of EMBEDDED                          |
+ * | PACKED_MEANS | 508 x i16                  | profile-template | the references' means of PROJECTED and EMBEDDED, rounded |
  * | CENTRED  | 17 x 148 x f32                 | two-cov.    | VECTOR less a model's mean                                |
- * | AXES     | 2 x 3 x 148 x f32              | two-cov.    | shrinkage, spread and prior gain for a number of others   |
- * | AXES_USED| 2 x i32                        | model       | number of axes of each two-covariance model that separate people |
+ * | AXES     | 3 x 3 x 148 x f32              | two-cov.    | shrinkage, spread and prior gain for a number of others   |
+ * | AXES_USED| 3 x i32                        | model       | number of axes of each two-covariance model that separate people |
  * | LANES    | 17 x 128 x 4 x f32             | features    | Z by press: its hold and the three times that lead to it  |
  * | EFFECTS  | (1,024 + 128 + 128) x 4 x f32  | template    | the user's effects per pair context, first and second key |
  * | SEEN     | the same shape                 | template    | occurrences of each in the references                     |
@@ -42,7 +46,7 @@
  * | CHAIN_NEXT  | 17 x 128 x u16              | forgery     | the previous press of the same pair, slot x 128 + press   |
  * | KEY_HEADS, KEY_NEXT | 128 and 17 x 128 x u16 | forgery  | the same by key                                           |
  * | HABITS   | 17 x 40 x f32                  | forgery     | each pattern compared with the references except itself   |
- * | PREPARED | 8 + 2,528 + 16 x (272 + 4,504) | profile-template, host | a score's inputs from the references (table in `profile-template.ts`) |
+ * | PREPARED | 8 + 2,456 + 16 x (272 + 4,504) | profile-template, host | a score's inputs from the references (table in `profile-template.ts`) |
  * | RESULT   | 8 x f64                        | index       | result of `score` (table in `index.ts`)                   |
  * | EXPLAINED| 128 x 4 x 4 x f32              | explain     | the contribution of each press of the probe (table in `explain.ts`) |
  * | BODY     | 512 KiB and 64 zero bytes      | host        | a request body, verbatim                                  |
@@ -89,7 +93,7 @@
  *
  * A host checks LAYOUT_VERSION before it uses any address.
  */
-export const LAYOUT_VERSION: i32 = 10
+export const LAYOUT_VERSION: i32 = 11
 
 /** A profile is full at 10 references; 16 leave room for an organization that raises the target. */
 export const REFERENCES_MAX: i32 = 16
@@ -106,6 +110,9 @@ export const SUMMARY_STRIDE: i32 = 32
 /** Filled dimensions of VECTOR, a multiple of four for SIMD. */
 export const VECTOR_SIZE: i32 = 148
 export const VECTOR_STRIDE: i32 = 148
+/** Numbers of a pattern's embedding, and of its input: VECTOR and SUMMARY. */
+export const EMBEDDING_SIZE: i32 = 64
+export const EMBEDDING_INPUTS: i32 = 176
 export const FEATURES_MAX: i32 = 768
 const STATS_MAX: i32 = 32
 export const IDS_MAX: i32 = 2048
@@ -118,13 +125,13 @@ export const SYNTHESIS_KNOWN_MAX: i32 = 24
 
 /** 4 + 500 x 9 bytes, rounded up to a multiple of 512. */
 export const SAMPLE_BYTES: i32 = 4608
-export const MODEL_BYTES_MAX: i32 = 2 * 1024 * 1024
+export const MODEL_BYTES_MAX: i32 = 4 * 1024 * 1024
 /** Bounds of a request body and of its lists. */
 export const BODY_BYTES_MAX: i32 = 512 * 1024
 export const KEY_EVENTS_MAX: i32 = 1200
 export const KEY_RECORDS_MAX: i32 = 600
 
-export const MODEL: usize = memory.data(2097152, 16)
+export const MODEL: usize = memory.data(4194304, 16)
 export const SAMPLES: usize = memory.data(78336, 16)
 export const COUNTS: usize = memory.data(68, 16)
 export const KEYS: usize = memory.data(2176, 16)
@@ -133,12 +140,16 @@ export const RAW: usize = memory.data(34816, 16)
 export const Z: usize = memory.data(34816, 16)
 export const SUMMARY: usize = memory.data(2176, 16)
 export const VECTOR: usize = memory.data(10064, 16)
-export const PROJECTED: usize = memory.data(20128, 16)
-export const PROJECTED_SUMS: usize = memory.data(1184, 16)
+export const PROJECTED: usize = memory.data(30192, 16)
+export const PROJECTED_SUMS: usize = memory.data(1776, 16)
+export const EMBEDDING_INPUT: usize = memory.data(11968, 16)
+export const EMBEDDED: usize = memory.data(4352, 16)
+export const EMBEDDED_MEAN: usize = memory.data(256, 16)
+export const PACKED_MEANS: usize = memory.data(1016, 16)
 export const LANES: usize = memory.data(34816, 16)
 export const CENTRED: usize = memory.data(10064, 16)
-export const AXES: usize = memory.data(3552, 16)
-export const AXES_USED: usize = memory.data(8, 16)
+export const AXES: usize = memory.data(5328, 16)
+export const AXES_USED: usize = memory.data(12, 16)
 export const EFFECTS: usize = memory.data(20480, 16)
 export const SEEN: usize = memory.data(20480, 16)
 export const SUMS: usize = memory.data(20480, 16)
@@ -165,7 +176,7 @@ export const CHAIN_NEXT: usize = memory.data(4352, 16)
 export const KEY_HEADS: usize = memory.data(256, 16)
 export const KEY_NEXT: usize = memory.data(4352, 16)
 export const HABITS: usize = memory.data(2720, 16)
-export const PREPARED: usize = memory.data(78952, 16)
+export const PREPARED: usize = memory.data(78880, 16)
 export const RESULT: usize = memory.data(64, 16)
 export const EXPLAINED: usize = memory.data(8192, 16)
 export const BODY: usize = memory.data(524352, 16)

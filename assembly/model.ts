@@ -3,15 +3,16 @@
  *
  * | section        | shape                | holds                                                        |
  * |----------------|----------------------|--------------------------------------------------------------|
- * | header         | 16 x u32             | magic, version, contexts, trees, nodes, liveness trees, nodes, vector size, summary size, lone liveness trees, nodes, later trees, nodes, synthesis trees, nodes |
+ * | header         | 16 x u32             | magic, version, contexts, trees, nodes, liveness trees, nodes, vector size, summary size, lone liveness trees, nodes, later trees, nodes, synthesis trees, nodes, hidden units of the embedding |
  * | hold contexts  | 128 x u16            | key to context                                               |
  * | pair contexts  | 128 x 128 x u16      | key pair to context after back-off: pair, second key, all    |
  * | means          | 4 x contexts x f32   | population mean per feature kind and context                 |
  * | inverse SDs    | 4 x contexts x f32   |                                                              |
  * | components     | 4 x 8 x f32          | variances: user, first key, second key, pair, session, residual, total, spare |
  * | summary        | 3 x 28 x f32         | 1 / within-person deviation, population mean, 1 / population deviation |
- * | two-covariance | 2 x (148 + 148 x 148 + 148) x f32 | mean, projection (row per axis), between-person variance per axis; varying text, then same text |
- * | calibration    | 35 x f32             | two curves of 15, of the same sitting and of a later one: fusion base, slope, intercept, twelve weights of the conditions; then liveness base, slope, intercept, largest allowance for a person's own baseline, intercept of lone liveness |
+ * | two-covariance | 3 x (148 + 148 x 148 + 148) x f32 | mean, projection (row per axis), between-person variance per axis; varying text, same text, composed text |
+ * | embedding      | 176, 176, h x 176, h, 64 x 176, 64 x h, 64 x f32 | mean and 1 / deviation of the input; weights and offsets of h hidden units; weights of the input and of the hidden units and offsets of the output; absent without hidden units |
+ * | calibration    | 41 x f32             | two curves of 18, of the same sitting and of a later one: fusion base, slope, intercept, fifteen weights of the conditions; then liveness base, slope, intercept, largest allowance for a person's own baseline, intercept of lone liveness |
  * | roots          | trees x u32          | first node of each fusion tree of the same sitting           |
  * | nodes          | nodes x 8 bytes      | f32 threshold or leaf value, i16 feature (-1 leaf), u16 left child from the root |
  * | later roots, nodes | the same         | fusion of a later sitting                                    |
@@ -23,18 +24,18 @@
  * A tree goes right if the feature is above the threshold; the right child follows the left one.
  */
 import {
-  AXES_USED, CONTEXTS_MAX, FEATURES, FEATURE_KINDS, KEY_KINDS, LIVENESS, MODEL, MODEL_BYTES_MAX, POPULATION, SUMMARY_SIZE, SYNTHESIS, VARIANCES, VECTOR_SIZE,
+  AXES_USED, CONTEXTS_MAX, EMBEDDING_INPUTS, EMBEDDING_SIZE, FEATURES, FEATURE_KINDS, KEY_KINDS, LIVENESS, MODEL, MODEL_BYTES_MAX, POPULATION, SUMMARY_SIZE, SYNTHESIS, VARIANCES, VECTOR_SIZE,
   f32At, setF32,
 } from './layout'
 import { packedEnd, packTrees } from './packed-trees'
 
 const MAGIC: u32 = 0x314d534b // 'KSM1'
-const VERSION: u32 = 4
+const VERSION: u32 = 5
 const HEADER_BYTES: usize = 64
-const CALIBRATION_BYTES: usize = 35 << 2
+const CALIBRATION_BYTES: usize = 41 << 2
 const SYNTHESIS_CURVE_BYTES: usize = 3 << 2
-/** Two-covariance models: one of people who type different texts, one of people who repeat their text. */
-export const MODELS: i32 = 2
+/** Two-covariance models: of people who transcribe different texts, of people who repeat their text, of people who compose it. */
+export const MODELS: i32 = 3
 /** Bytes of one two-covariance model. */
 export const TWO_COVARIANCE_BYTES: usize = <usize>((VECTOR_SIZE + 2) * VECTOR_SIZE) << 2
 
@@ -46,6 +47,9 @@ export let inverseSds: usize = 0
 let components: usize = 0
 export let summaryScales: usize = 0
 export let twoCovariances: usize = 0
+export let embedding: usize = 0
+/** 0 without an embedding. */
+export let embeddingHidden: i32 = 0
 let calibration: usize = 0
 export let fusionRoots: usize = 0
 export let fusionTrees: i32 = 0
@@ -93,7 +97,10 @@ export function loadModel(bytes: i32): i32 {
   components = inverseSds + (<usize>(FEATURE_KINDS * contexts) << 2)
   summaryScales = components + (<usize>(FEATURE_KINDS * 8) << 2)
   twoCovariances = summaryScales + (<usize>(3 * SUMMARY_SIZE) << 2)
-  calibration = twoCovariances + <usize>MODELS * TWO_COVARIANCE_BYTES
+  embedding = twoCovariances + <usize>MODELS * TWO_COVARIANCE_BYTES
+  embeddingHidden = load<i32>(MODEL, 60)
+  if (!canEmbed(embeddingHidden)) return 2
+  calibration = embedding + embeddingBytes(embeddingHidden)
   fusionRoots = calibration + CALIBRATION_BYTES
   fusionNodes = fusionRoots + (<usize>fusionTrees << 2)
   laterRoots = fusionNodes + (<usize>load<i32>(MODEL, 16) << 3)
@@ -127,6 +134,19 @@ export function loadModel(bytes: i32): i32 {
   return 0
 }
 
+const HIDDEN_MAX: i32 = 256
+
+/** Bytes of an embedding with this number of hidden units in a model file; 0 without hidden units. */
+function embeddingBytes(hidden: i32): usize {
+  const inputs = EMBEDDING_INPUTS
+  return hidden == 0 ? 0 : <usize>(2 * inputs + hidden * (inputs + 1) + EMBEDDING_SIZE * (inputs + hidden + 1)) << 2
+}
+
+/** Whether the kernel can compute an embedding with this number of hidden units. */
+function canEmbed(hidden: i32): bool {
+  return hidden >= 0 && hidden <= HIDDEN_MAX && (hidden & 3) == 0
+}
+
 /** Packs an ensemble over `row`. Returns its address; 0 if there is no room or it cannot be packed. */
 function packEnsemble(roots: usize, trees: i32, nodes: usize, nNodes: i32, row: usize): usize {
   const packed = room
@@ -154,9 +174,9 @@ export function axesUsed(model: i32): i32 {
 /** The time of the probe: in one sitting with the references, or later, mostly on another day. */
 export const enum Sitting { same = 0, later = 1 }
 
-/** Numbers of a sitting's curve in `calibration`; `conditions` is the first of twelve. */
+/** Numbers of a sitting's curve in `calibration`; `conditions` is the first of fifteen. */
 export const enum Curve { fusionBase = 0, slope = 1, intercept = 2, conditions = 3 }
-const CURVE_SIZE: i32 = 15
+const CURVE_SIZE: i32 = 18
 
 /** A number of a sitting's curve. */
 export function curveAt(sitting: Sitting, which: i32): f64 {
@@ -165,11 +185,11 @@ export function curveAt(sitting: Sitting, which: i32): f64 {
 
 /** Index of a number after the curves in `calibration`. */
 export const enum Calibration {
-  livenessBase = 30,
-  livenessSlope = 31,
-  livenessIntercept = 32,
-  largestAllowance = 33,
-  loneIntercept = 34,
+  livenessBase = 36,
+  livenessSlope = 37,
+  livenessIntercept = 38,
+  largestAllowance = 39,
+  loneIntercept = 40,
 }
 
 export function calibrated(which: Calibration): f64 {

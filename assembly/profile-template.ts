@@ -7,13 +7,13 @@
  * | part     | shape                         | holds                                                     |
  * |----------|-------------------------------|-----------------------------------------------------------|
  * | header   | 2 x u32                       | references; bytes from the baseline to the habits         |
- * | baseline | 28 x 3 x 4 x f32              | BASELINE                                                  |
- * | sums     | 2 x 148 x f32                 | PROJECTED_SUMS                                            |
+ * | baseline | 30 x 3 x 4 x f32              | BASELINE                                                  |
+ * | means    | 508 x i16                     | PACKED_MEANS                                              |
  * | habits   | references x (28 + 40) x f32  | summary and habits of each reference                      |
  * | samples  | references x 13 to 4,504      | the samples                                               |
  */
 import {
-  HABITS, HABITS_STRIDE, BASELINE, KEYS_MAX, PREPARED, PROJECTED_SUMS, REFERENCES_MAX, SUMMARY_SIZE, VECTOR_STRIDE,
+  BASELINE, EMBEDDING_SIZE, HABITS, HABITS_STRIDE, KEYS_MAX, PACKED_MEANS, PREPARED, REFERENCES_MAX, SUMMARY_SIZE, VECTOR_STRIDE,
 } from './layout'
 import { sampleBytesAt, slotOf } from './features'
 import { STAT_ROWS } from './reference-baseline'
@@ -22,7 +22,7 @@ import { summaryOf } from './summary'
 
 const HEADER_BYTES: usize = 8
 const BASELINE_BYTES: usize = <usize>(STAT_ROWS * 3) << 4
-const SUMS_BYTES: usize = <usize>(MODELS * VECTOR_STRIDE) << 2
+const MEANS_BYTES: usize = <usize>(MODELS * VECTOR_STRIDE + EMBEDDING_SIZE) << 1
 const SUMMARY_BYTES: usize = <usize>SUMMARY_SIZE << 2
 const HABITS_BYTES: usize = <usize>HABITS_STRIDE << 2
 
@@ -30,7 +30,7 @@ const HABITS_BYTES: usize = <usize>HABITS_STRIDE << 2
 export function keepTemplate(references: i32): i32 {
   assert(references > 0 && references <= REFERENCES_MAX)
   let at = kept(PREPARED + HEADER_BYTES, BASELINE, BASELINE_BYTES)
-  at = kept(at, PROJECTED_SUMS, SUMS_BYTES)
+  at = kept(at, PACKED_MEANS, MEANS_BYTES)
   for (let slot = 1; slot <= references; slot++) {
     at = kept(at, summaryOf(slot), SUMMARY_BYTES)
     at = kept(at, HABITS + <usize>slot * HABITS_BYTES, HABITS_BYTES)
@@ -43,7 +43,7 @@ export function keepTemplate(references: i32): i32 {
 
 /** Whether the template in PREPARED has habits. */
 export function keptHabits(): bool {
-  return <usize>load<u32>(PREPARED, 4) > BASELINE_BYTES + SUMS_BYTES
+  return <usize>load<u32>(PREPARED, 4) > BASELINE_BYTES + MEANS_BYTES
 }
 
 /** Restores slots 1 to the number of references from PREPARED, before a probe is compared with them. Returns that number. */
@@ -51,7 +51,7 @@ export function restoreTemplate(): i32 {
   const references = load<i32>(PREPARED)
   assert(references > 0 && references <= REFERENCES_MAX)
   let at = restored(PREPARED + HEADER_BYTES, BASELINE, BASELINE_BYTES)
-  at = restored(at, PROJECTED_SUMS, SUMS_BYTES)
+  at = restored(at, PACKED_MEANS, MEANS_BYTES)
   if (keptHabits()) {
     for (let slot = 1; slot <= references; slot++) {
       at = restored(at, summaryOf(slot), SUMMARY_BYTES)

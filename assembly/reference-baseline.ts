@@ -5,6 +5,7 @@
  */
 import { BASELINE, SUMMARY_SIZE, f32At } from './layout'
 import { align } from './alignment'
+import { compareEmbedding } from './embedding'
 import { measure, setStat, stat } from './measure'
 import { summaryScales } from './model'
 import { summaryOf } from './summary'
@@ -12,7 +13,7 @@ import { buildTemplate } from './template'
 import { compareVectors, prepareVectors } from './two-covariance'
 
 /** Number of rows of STATS. */
-export const STAT_ROWS: i32 = 28
+export const STAT_ROWS: i32 = 30
 
 export const enum Baseline { mean = 0, least = 1, most = 2 }
 
@@ -31,6 +32,8 @@ export function measureAll(slot: i32, references: i32): void {
   setStat(25, compareVectors(0, slot, references))
   setStat(26, compareVectors(1, slot, references))
   setStat(27, summaryDistance(slot, references))
+  setStat(28, compareVectors(2, slot, references))
+  setStat(29, compareEmbedding(slot, references))
 }
 
 /** Fills BASELINE from slots 1 to `references`; all 0 with one reference, because there is no other to compare it with. */

@@ -15,6 +15,10 @@ const PAUSE: f32 = 6.2146
 /** Difference of the log holds of Shift and of the mean key in the fitting data; the default for a pattern without Shift. */
 const SHIFT_HOLD: f32 = 0.3
 
+/** Numbers of SUMMARY: shares of pauses, and of Backspace among the presses. */
+export const PAUSES: i32 = 11
+export const BACKSPACES: i32 = 12
+
 export function summaryOf(slot: i32): usize {
   return SUMMARY + <usize>((slot * SUMMARY_STRIDE) << 2)
 }
@@ -49,7 +53,7 @@ export function summarize(slot: i32): void {
   }
   const transitions = max(<f32>(n - 1), 1)
   setF32(out, 10, <f32>rollOvers / transitions)
-  setF32(out, 11, <f32>pauses / transitions)
+  setF32(out, PAUSES, <f32>pauses / transitions)
   setF32(out, 17, deviationOf(flights, n - 1, meanOf(flights, n - 1)))
   setF32(out, 18, correlation(holds, flights, n - 1))
   setF32(out, 20, Mathf.log(max(speed / transitions, 5)))
@@ -82,7 +86,7 @@ function keyHabits(out: usize, slot: i32, n: i32, holds: usize): void {
     if (isLetter(key)) { letters++; letterHold += hold; letterSquare += hold * hold }
   }
   const mean = meanOf(holds, n)
-  setF32(out, 12, <f32>backspaces / <f32>n)
+  setF32(out, BACKSPACES, <f32>backspaces / <f32>n)
   setF32(out, 13, <f32>shifts / <f32>n)
   setF32(out, 14, spaces > 0 ? spaceHold / <f32>spaces : mean)
   setF32(out, 15, shifts > 0 ? shiftHold / <f32>shifts : mean + SHIFT_HOLD)

@@ -67,6 +67,19 @@ const STEPS = {
       'release',
     ],
   },
+  fitting: {
+    what: 'the WASM module of a fit',
+    sources: ['assembly/fitting.ts', 'asconfig.json', 'package-lock.json'],
+    product: 'fitting.wasm',
+    command: [
+      at('node_modules/assemblyscript/bin/asc.js'),
+      'assembly/fitting.ts',
+      '--config',
+      'asconfig.json',
+      '--target',
+      'fitting',
+    ],
+  },
   typescript: {
     what: 'TypeScript',
     sources: ['src', 'bench', 'texts', 'tsconfig.json', 'package-lock.json'],

@@ -11,6 +11,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)))
 /** Files with exports for readers that import them by other means: the host, customers, and a bench that prints the text. */
 const FOR_OTHERS = [
   'assembly/index.ts',
+  'assembly/fitting.ts',
   'packages/recorder/src/recorder.ts',
   'packages/recorder/src/element.ts',
   'packages/agent/src/agent.ts',

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { loadPeople, splitPeople } from '../../src/calibration/dataset.js'
+import { loadSources } from '../../src/calibration/fitted-sources.js'
 import { fitFoundation } from '../../src/calibration/foundation.js'
-import { fitAmongReferences } from '../../src/calibration/liveness.js'
+import { fitAmongReferences, livenessPeople } from '../../src/calibration/liveness.js'
 import { encodeModel } from '../../src/calibration/model-file.js'
 import { MEMORY_MODEL_NAMES, MEMORY_MODELS, strangersOf } from '../../src/calibration/remembered-noise.js'
 import { wasmFile } from '../../src/scoring/artifacts.js'
@@ -27,13 +28,15 @@ export function leftOutFigures(
 ): LeftOut[] {
   const wasm = new Uint8Array(readFileSync(wasmFile()))
   const { fitting, untouched } = splitPeople(loadPeople(data, 'aalto'))
-  const people = { aalto: fitting, nislab: loadPeople(data, 'nislab'), monacoFree: loadPeople(data, 'monacoFree') }
+  const people = loadSources({ data, without: null, most: Number.POSITIVE_INFINITY })
   const { whole } = fitFoundation(wasm, people, onProgress)
   const [victims, strangers] = [victimsOf(untouched), strangersOf(fitting)]
   return [...new Set(Object.values(MEMORY_MODELS).map(({ family }) => family))].flatMap((family) => {
     onProgress(`without ${family} ...`)
-    const { trees, base, intercept, allowance } = fitAmongReferences(wasm, whole, fitting, {
-      ...{ seed: 1, onProgress, leftOut: family },
+    const { trees, base, intercept, allowance } = fitAmongReferences(wasm, whole, livenessPeople(people), {
+      seed: 1,
+      onShare: () => {},
+      leftOut: family,
     })
     const livenessCurve = Float32Array.of(base, 1, intercept, allowance, 0)
     const bot = createKernel(wasm, encodeModel({ ...whole, liveness: trees, livenessCurve }))

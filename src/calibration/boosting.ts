@@ -1,4 +1,6 @@
+import { BIN_NUMBERS, BINS, createHistograms, type Histograms } from './fitting-module.js'
 import { type Random, seededRandom } from './random.js'
+import { type Examples, valueAt } from './rows.js'
 
 /** Nodes in order of creation: node 0 is the root, `feature` -1 a leaf, `value` its threshold or the leaf's contribution. */
 export interface Tree {
@@ -18,17 +20,7 @@ export interface BoostingOptions {
   readonly rowShare: number
   readonly featureShare: number
   readonly seed: number
-  readonly onTree?: (done: number) => void
-}
-
-/** Training rows of features: row-major, `width` a row. */
-export interface Examples {
-  readonly width: number
-  readonly rows: Float32Array
-  /** 1 or 0 a row. */
-  readonly labels: Uint8Array
-  /** Weight of each row; all are equal if absent. */
-  readonly weights?: Float32Array
+  readonly onTree?: (done: number) => unknown
 }
 
 /** Training rows in bins, in memory that threads share: a column of bytes for each feature, and the upper bounds of its bins. */
@@ -44,13 +36,11 @@ export interface Boosted {
   readonly trees: readonly Tree[]
 }
 
-const BINS = 256
-
 /** Upper bounds, ascending, of at most 256 bins of equal weight for a column; the last bin is open. */
 function cutsOf(examples: Examples, column: number, random: Random): Float32Array {
   const n = examples.labels.length
   const drawn = Float32Array.from({ length: Math.min(n, 20_000) }, () => {
-    return examples.rows[Math.floor(random() * n) * examples.width + column] ?? 0
+    return valueAt(examples, Math.floor(random() * n), column)
   }).sort()
   const cuts: number[] = []
   for (let i = 1; i < BINS; i++) {
@@ -66,7 +56,7 @@ function binColumn(examples: Examples, column: number, cuts: Float32Array): Uint
   const n = examples.labels.length
   const out = new Uint8Array(new SharedArrayBuffer(n))
   for (let i = 0; i < n; i++) {
-    const value = examples.rows[i * examples.width + column] as number
+    const value = valueAt(examples, i, column)
     let low = 0
     let high = cuts.length
     while (low < high) {
@@ -97,11 +87,11 @@ interface Split {
   readonly bin: number
 }
 
-/** A leaf that can still be split: its rows, their histogram and its best split. */
+/** A leaf that can still be split: its rows by place in the sample, their histogram and its best split. */
 interface Leaf {
   readonly node: number
-  readonly rows: Int32Array
-  readonly histogram: Float64Array
+  readonly places: Int32Array
+  readonly histogram: Float32Array
   readonly split: Split
 }
 
@@ -128,9 +118,9 @@ export function fitBinned(data: Binned, options: BoostingOptions): Boosted {
   )
   const base = Math.log(genuine / (all - genuine))
   const scores = new Float64Array(n).fill(base)
-  const gradients = new Float64Array(n)
-  const hessians = new Float64Array(n)
+  const histograms = createHistograms()
   const drawn = new Int32Array(n)
+  const sums = new Float32Array(BIN_NUMBERS * n)
   const trees: Tree[] = []
   while (trees.length < options.trees) {
     let rows = 0
@@ -142,11 +132,13 @@ export function fitBinned(data: Binned, options: BoostingOptions): Boosted {
       const chance = options.rowShare + ((1 - options.rowShare) * Math.abs(gradient)) / UNSETTLED
       if (chance < 1 && random() >= chance) continue
       const counted = chance < 1 ? weight / chance : weight
-      gradients[i] = counted * gradient
-      hessians[i] = counted * p * (1 - p)
+      sums[BIN_NUMBERS * rows] = counted * gradient
+      sums[BIN_NUMBERS * rows + 1] = counted * p * (1 - p)
+      sums[BIN_NUMBERS * rows + 2] = 1
       drawn[rows++] = i
     }
-    const tree = growTree({ ...data, rows: drawn.slice(0, rows), gradients, hessians, options, random })
+    const sample = { rows: drawn.subarray(0, rows), sums: sums.subarray(0, BIN_NUMBERS * rows) }
+    const tree = growTree({ ...data, ...sample, histograms, options, random })
     addTree(tree, data, scores)
     trees.push(tree)
     options.onTree?.(trees.length)
@@ -155,31 +147,35 @@ export function fitBinned(data: Binned, options: BoostingOptions): Boosted {
 }
 
 interface Growing extends Binned {
+  /** The sample of a tree, and three sums a row: gradient, hessian, 1. */
   readonly rows: Int32Array
-  readonly gradients: Float64Array
-  readonly hessians: Float64Array
+  readonly sums: Float32Array
+  readonly histograms: Histograms
   readonly options: BoostingOptions
   readonly random: Random
 }
 
-function growTree(growing: Growing): Tree {
-  const { bins, cuts, rows, options, random } = growing
+function growTree({ bins, cuts, rows, sums, histograms, options, random }: Growing): Tree {
   const columns = bins.map((_, column) => column).filter(() => random() < options.featureShare)
   if (columns.length === 0) columns.push(Math.floor(random() * bins.length))
+  histograms.load(
+    columns.map((column) => bins[column] as Uint8Array),
+    rows,
+    sums,
+  )
   const tree = { feature: [-1], value: [0], left: [0] }
-  const makeLeaf = (node: number, leafRows: Int32Array, histogram: Float64Array): Leaf => {
+  const makeLeaf = (node: number, places: Int32Array, histogram: Float32Array): Leaf => {
     tree.value[node] = leafValue(histogram, options)
-    return { node, rows: leafRows, histogram, split: bestSplit(histogram, columns, cuts, options) }
+    return { node, places, histogram, split: bestSplit(histogram, columns, cuts, options) }
   }
-  const leaves = [makeLeaf(0, rows, histogramOf(rows, columns, growing))]
+  const leaves = [makeLeaf(0, Int32Array.from(rows.keys()), histograms.of(null))]
   while (leaves.length < options.leaves) {
     const best = leaves.reduce((a, b) => (b.split.gain > a.split.gain ? b : a))
     if (best.split.gain <= 0) break
     const column = columns[best.split.column] ?? 0
-    const columnBins = bins[column] ?? new Uint8Array()
-    const [leftRows, rightRows] = parted(best.rows, columnBins, best.split.bin)
-    const leftIsSmall = leftRows.length <= rightRows.length
-    const small = histogramOf(leftIsSmall ? leftRows : rightRows, columns, growing)
+    const [leftPlaces, rightPlaces] = parted(best.places, rows, bins[column] ?? new Uint8Array(), best.split.bin)
+    const leftIsSmall = leftPlaces.length <= rightPlaces.length
+    const small = histograms.of(leftIsSmall ? leftPlaces : rightPlaces)
     const large = best.histogram
     for (let i = 0; i < large.length; i++) large[i] = (large[i] as number) - (small[i] as number)
     const left = tree.feature.length
@@ -190,56 +186,34 @@ function growTree(growing: Growing): Tree {
     tree.value[best.node] = cuts[column]?.[best.split.bin] ?? 0
     tree.left[best.node] = left
     leaves.splice(leaves.indexOf(best), 1)
-    leaves.push(makeLeaf(left, leftRows, leftIsSmall ? small : large))
-    leaves.push(makeLeaf(left + 1, rightRows, leftIsSmall ? large : small))
+    leaves.push(makeLeaf(left, leftPlaces, leftIsSmall ? small : large))
+    leaves.push(makeLeaf(left + 1, rightPlaces, leftIsSmall ? large : small))
   }
   return tree
 }
 
-/** Splits rows into those up to the bin and those above it, in their order. */
-function parted(rows: Int32Array, column: Uint8Array, bin: number): [left: Int32Array, right: Int32Array] {
-  const left = new Int32Array(rows.length)
-  const right = new Int32Array(rows.length)
+/** Splits places of the sample into those up to the bin and those above it, in their order. */
+function parted(
+  places: Int32Array,
+  rows: Int32Array,
+  column: Uint8Array,
+  bin: number,
+): [left: Int32Array, right: Int32Array] {
+  const left = new Int32Array(places.length)
+  const right = new Int32Array(places.length)
   let [toLeft, toRight] = [0, 0]
-  for (let i = 0; i < rows.length; i++) {
-    const row = rows[i] as number // i is below the length
-    if ((column[row] as number) <= bin) left[toLeft++] = row
-    else right[toRight++] = row
+  for (let i = 0; i < places.length; i++) {
+    const place = places[i] as number // i is below the length
+    if ((column[rows[place] as number] as number) <= bin) left[toLeft++] = place
+    else right[toRight++] = place
   }
   return [left.slice(0, toLeft), right.slice(0, toRight)]
 }
 
-/** Three numbers for each bin: sum of gradients, sum of hessians, count of rows. */
-function histogramOf(
-  rows: Int32Array,
-  columns: readonly number[],
-  { bins, gradients, hessians }: Growing,
-): Float64Array {
-  const n = rows.length
-  const g = new Float64Array(n)
-  const h = new Float64Array(n)
-  for (let i = 0; i < n; i++) {
-    g[i] = gradients[rows[i] as number] as number // i is below the length of each
-    h[i] = hessians[rows[i] as number] as number
-  }
-  const histogram = new Float64Array(columns.length * BINS * 3)
-  for (let c = 0; c < columns.length; c++) {
-    const columnBins = bins[columns[c] as number] as Uint8Array
-    const from = c * BINS * 3
-    for (let i = 0; i < n; i++) {
-      const at = from + 3 * (columnBins[rows[i] as number] as number)
-      histogram[at] = (histogram[at] as number) + (g[i] as number)
-      histogram[at + 1] = (histogram[at + 1] as number) + (h[i] as number)
-      histogram[at + 2] = (histogram[at + 2] as number) + 1
-    }
-  }
-  return histogram
-}
-
 /** Sums over the bins of one column. Every column contains all rows, so all columns have the same sums. */
-function totals(histogram: Float64Array, from: number): [g: number, h: number, n: number] {
+function totals(histogram: Float32Array, from: number): [g: number, h: number, n: number] {
   let [g, h, n] = [0, 0, 0]
-  for (let at = from; at < from + BINS * 3; at += 3) {
+  for (let at = from; at < from + BINS * BIN_NUMBERS; at += BIN_NUMBERS) {
     g += histogram[at] as number
     h += histogram[at + 1] as number
     n += histogram[at + 2] as number
@@ -247,13 +221,13 @@ function totals(histogram: Float64Array, from: number): [g: number, h: number, n
   return [g, h, n]
 }
 
-function leafValue(histogram: Float64Array, { l2, learningRate }: BoostingOptions): number {
+function leafValue(histogram: Float32Array, { l2, learningRate }: BoostingOptions): number {
   const [g, h] = totals(histogram, 0)
   return (-learningRate * g) / (h + l2)
 }
 
 function bestSplit(
-  histogram: Float64Array,
+  histogram: Float32Array,
   columns: readonly number[],
   cuts: readonly Float32Array[],
   options: BoostingOptions,
@@ -267,7 +241,7 @@ function bestSplit(
     let [leftG, leftH, leftN] = [0, 0, 0]
     const last = cuts[columns[c] as number]?.length ?? 0
     for (let bin = 0; bin < last; bin++) {
-      const at = (c * BINS + bin) * 3
+      const at = (c * BINS + bin) * BIN_NUMBERS
       leftG += histogram[at] as number
       leftH += histogram[at + 1] as number
       leftN += histogram[at + 2] as number

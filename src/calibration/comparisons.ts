@@ -1,37 +1,30 @@
 import type { Sitting } from '../domain/sitting.js'
 import { createKernel, type Kernel } from '../scoring/kernel.js'
 import { encodeSample } from '../scoring/sample.js'
-import type { Examples } from './boosting.js'
-import type { Subject, TypingSession } from './dataset.js'
+import { type Binned, binned } from './boosting.js'
+import type { FittableSet, TypingSession } from './dataset.js'
+import { bySource, FITTABLE, LESSONS, type Sources } from './fitted-sources.js'
+import { conditionsOf } from './model-file.js'
 import { type Random, seededRandom } from './random.js'
-import { otherDays, type Round, sameText, varyingText } from './rounds.js'
+import type { Round } from './rounds.js'
 import { collector } from './rows.js'
 import { otherDay, otherWay, unchanged } from './ways-of-typing.js'
 
-/** The people of each source for fitting a model. */
-export interface Sources {
-  readonly aalto: readonly Subject[]
-  readonly nislab: readonly Subject[]
-  readonly monacoFree: readonly Subject[]
-}
-
-/** Comparison examples with the metadata for calibration. */
-export interface Comparisons extends Examples {
-  readonly weights: Float32Array
+/** Comparisons in bins, with the metadata for calibration. */
+export interface Comparisons {
+  readonly data: Binned
   /** Fold of the row's people. A model fitted without a fold has seen none of its people. */
   readonly folds: Uint8Array
-  /** 0 varying text, 1 same text, 2 other days. */
+  /** Index in FITTABLE of the row's source. */
   readonly sources: Uint8Array
+  /** The numbers that shift an impostor's score, CONDITION_COUNT a row (`conditionsOf`). */
+  readonly conditions: Float32Array
 }
 
-/** Weight of each source relative to the varying text, chosen among 0.3 to 1 and 0.15 to 0.4 (model/notebook.md). */
-const SOURCE_WEIGHTS = [1, 0.5, 0.25]
 /** Shares of the rounds of one sitting that simulate probes of another day, by the sitting to fit (model/notebook.md). */
 const OTHER_DAYS: Record<Sitting, number> = { same: 0, later: 0.6 }
 /** Share of these rounds in which everybody types in another way. */
 const OTHER_WAYS: Record<Sitting, number> = { same: 0.05, later: 0.1 }
-/** Passes over all people: a second one is worth as much as 600 more trees (model/notebook.md). */
-const DRAWS: Record<Sitting, number> = { same: 3, later: 2 }
 
 const sample = (session: TypingSession, masked: boolean): Uint8Array =>
   masked
@@ -55,39 +48,38 @@ export function comparisonExamples(
   const random = seededRandom(seed)
   const folds: number[] = []
   const sources: number[] = []
+  const conditions: number[] = []
   let rows: ReturnType<typeof collector> | undefined
   models.forEach((model, fold) => {
     const kernel = createKernel(wasm, model)
-    const within = (all: readonly Subject[]) => all.filter((_, i) => i % models.length === fold)
-    const own = {
-      aalto: within(people.aalto),
-      nislab: within(people.nislab),
-      monacoFree: within(people.monacoFree),
-    }
+    const own = bySource((source) => people[source].filter((_, i) => i % models.length === fold))
     for (const [source, round] of drawn(own, sitting, random)) {
       for (const [label, row] of compared(kernel, round)) {
         rows ??= collector(row.length)
         rows.add(row, label)
+        conditions.push(...conditionsOf(row))
         folds.push(fold)
-        sources.push(source)
+        sources.push(FITTABLE.indexOf(source))
       }
     }
   })
   if (rows === undefined) throw new Error('no people to fit on')
   return {
-    ...rows.done(),
-    weights: weightsOf(sources),
+    data: binned({ ...rows.done(), weights: weightsOf(sources) }, seed),
     folds: Uint8Array.from(folds),
     sources: Uint8Array.from(sources),
+    conditions: Float32Array.from(conditions),
   }
 }
 
-/** Every round of every source (0 varying text, 1 same text, 2 other days), DRAWS times. */
-function* drawn(people: Sources, sitting: Sitting, random: Random): Generator<[source: number, round: Round]> {
-  for (let draw = 0; draw < DRAWS[sitting]; draw++) {
-    for (const round of varyingText(people.aalto, random)) yield [0, altered(round, sitting, random)]
-    for (const round of sameText(people.nislab, random)) yield [1, altered(round, sitting, random)]
-    for (const round of otherDays(people.monacoFree, random)) yield [2, round]
+/** Every round of every source, as often as its lesson says. */
+function* drawn(people: Sources, sitting: Sitting, random: Random): Generator<[source: FittableSet, round: Round]> {
+  for (const source of FITTABLE) {
+    const { rounds, draws, hasDays } = LESSONS[source]
+    for (let draw = 0; draw < draws[sitting]; draw++) {
+      for (const round of rounds(people[source], sitting, random))
+        yield [source, hasDays ? round : altered(round, sitting, random)]
+    }
   }
 }
 
@@ -117,9 +109,10 @@ function* compared(kernel: Kernel, round: Round): Generator<[label: 0 | 1, row: 
   }
 }
 
-/** Row weights that give each source the total weight in SOURCE_WEIGHTS; the unit is a row of varying text. */
+/** Row weights that give each source the total weight of its lesson; the unit is a row of the first source. */
 function weightsOf(sources: readonly number[]): Float32Array {
-  const counts = SOURCE_WEIGHTS.map((_, source) => sources.filter((of) => of === source).length)
-  const each = SOURCE_WEIGHTS.map((weight, source) => (weight * (counts[0] ?? 1)) / (counts[source] || 1))
+  const counts = FITTABLE.map((_, source) => sources.filter((of) => of === source).length)
+  const unit = counts.find((count) => count > 0) ?? 1
+  const each = FITTABLE.map((source, i) => (LESSONS[source].weight * unit) / (counts[i] || 1))
   return Float32Array.from(sources, (source) => each[source] ?? 1)
 }

@@ -6,6 +6,8 @@ interface ScoredRows {
   readonly scores: Float64Array
   readonly labels: Uint8Array
   readonly weights: Float32Array
+  /** A number for each source of people. */
+  readonly sources: Uint8Array
   /** The numbers of a row that shift an impostor's score (`assembly/compare.ts`). */
   readonly conditions: (row: number) => readonly number[]
 }
@@ -19,14 +21,14 @@ export interface Confidence {
 }
 
 /**
- * The logistic curve from score to confidence. At 0.5, `share` of the impostors score above, under every condition:
+ * The logistic curve from score to confidence. At 0.5, at most `share` of the impostors of each source score above, under every condition:
  * that threshold is linear in the conditions and fitted by quantile regression (Koenker and Bassett, 1978) with a
  * smoothed step. The slope is Platt's (1999) for even prior odds, relative to that threshold. The shift to the threshold is
  * equivalent to a prior, so confidence stays a probability at that share of genuine attempts.
  */
 export function fitConfidence(rows: ScoredRows, share: number): Confidence {
   const impostors = Array.from(rows.scores.keys()).filter((row) => rows.labels[row] === 0)
-  const line = thresholdLine(rows, impostors, share)
+  const line = lineForEverySource(rows, impostors, share)
   const above = rows.scores.map((score, row) => score - dot(line, [1, ...rows.conditions(row)]))
   const { slope, intercept } = plattScale(above, rows.labels, rows.weights)
   return {
@@ -40,14 +42,60 @@ export function fitConfidence(rows: ScoredRows, share: number): Confidence {
 const dot = (a: readonly number[], b: readonly number[]): number => a.reduce((sum, x, i) => sum + x * (b[i] ?? 0), 0)
 const logistic = (x: number): number => 1 / (1 + Math.exp(-x))
 
+/** Fits of the threshold, each with more weight on the sources of which too many impostors passed the one before. */
+const SOURCE_ROUNDS = 8
+
+/**
+ * The threshold above which at most `share` of the impostors of each source score. Its conditions take up what they can of the
+ * differences between the sources; the rest raises the threshold for all.
+ */
+function lineForEverySource(rows: ScoredRows, impostors: readonly number[], share: number): number[] {
+  const bySource = new Map<number, number[]>()
+  impostors.forEach((row, i) => {
+    const source = rows.sources[row] ?? 0
+    const own = bySource.get(source) ?? []
+    bySource.set(source, own)
+    own.push(i)
+  })
+  const weights = impostors.map((row) => rows.weights[row] ?? 0)
+  const conditions = impostors.map((row) => rows.conditions(row))
+  const scores = impostors.map((row) => rows.scores[row] ?? 0)
+  let line: number[] = []
+  let rests: number[] = []
+  for (let round = 0; round < SOURCE_ROUNDS; round++) {
+    line = thresholdLine({ scores, weights, conditions }, share)
+    rests = scores.map((score, i) => score - dot(line, [1, ...(conditions[i] ?? [])]))
+    for (const own of bySource.values()) {
+      const above = own.filter((i) => (rests[i] ?? 0) > 0).length / own.length
+      const factor = Math.min(3, Math.max(1, above / share))
+      for (const i of own) weights[i] = factor * (weights[i] ?? 0)
+    }
+  }
+  const raise = Math.max(
+    ...Array.from(bySource.values(), (own) => {
+      const left = own.map((i) => rests[i] ?? 0)
+      return quantileAbove(
+        left,
+        left.map(() => 1),
+        share,
+      )
+    }),
+  )
+  return [(line[0] ?? 0) + raise, ...line.slice(1)]
+}
+
 /** Width of the smoothed step, by round. */
 const STEP_WIDTHS = [1.5, 1.5, 1, 1, 1, 1, 0.7, 0.7, 0.5, 0.5, 0.35, 0.35, 0.25, 0.25, 0.25]
 
+interface Impostors {
+  readonly scores: readonly number[]
+  readonly weights: readonly number[]
+  readonly conditions: readonly (readonly number[])[]
+}
+
 /** Newton's method on the smoothed loss, whose step gets steeper each round; then the exact intercept. */
-function thresholdLine(rows: ScoredRows, impostors: readonly number[], share: number): number[] {
-  const inputs = impostors.map((row) => [1, ...rows.conditions(row)])
-  const scores = impostors.map((row) => rows.scores[row] ?? 0)
-  const weights = impostors.map((row) => rows.weights[row] ?? 0)
+function thresholdLine({ scores, weights, conditions }: Impostors, share: number): number[] {
+  const inputs = conditions.map((row) => [1, ...row])
   const size = inputs[0]?.length ?? 1
   let line = Array.from({ length: size }, (_, i) => (i === 0 ? quantileAbove(scores, weights, share) : 0))
   for (const width of STEP_WIDTHS) {

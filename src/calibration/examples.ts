@@ -8,7 +8,6 @@ import {
   disturbance,
   synthesize,
 } from './attack-models.js'
-import type { Examples } from './boosting.js'
 import type { Subject, TypingSession } from './dataset.js'
 import { type Random, seededRandom, shuffled } from './random.js'
 import {
@@ -19,6 +18,7 @@ import {
   meansOf,
   strangersOf,
 } from './remembered-noise.js'
+import type { Examples } from './rows.js'
 import { collector } from './rows.js'
 
 const PRESSES_MIN = 15

@@ -1,10 +1,32 @@
+import { readFileSync } from 'node:fs'
 import { parentPort, workerData } from 'node:worker_threads'
+import { wasmFile } from '../scoring/artifacts.js'
 import { fitBinned } from './boosting.js'
-import type { FitTask } from './parallel.js'
+import { comparisonExamples } from './comparisons.js'
+import { fitEmbedding } from './embedding.js'
+import { loadSources } from './fitted-sources.js'
+import { fitAmongReferences, fitLone, livenessPeople } from './liveness.js'
+import { fitSynthesis, synthesisPeople } from './synthesis.js'
+import type { Works } from './tasks.js'
 
-// Sound: only parallel.ts starts this file, and it passes a FitTask.
-const { data, options } = workerData as FitTask
-const onTree = (done: number): void => {
-  if (done % 50 === 0) parentPort?.postMessage({ done })
+const wasm = () => new Uint8Array(readFileSync(wasmFile()))
+const onShare = (done: number): void => parentPort?.postMessage({ done })
+
+const works: { readonly [Work in keyof Works]: (input: Works[Work]['input']) => Works[Work]['result'] } = {
+  trees: ({ data, options }) =>
+    fitBinned(data, { ...options, onTree: (done) => done % 20 === 0 && onShare(done / options.trees) }),
+  embedding: ({ sources, options }) =>
+    fitEmbedding(sources, { ...options, onStep: (done) => done % 100 === 0 && onShare(done / options.steps) }),
+  comparisons: ({ people, models, sitting, seed }) =>
+    comparisonExamples({ wasm: wasm(), models }, loadSources(people), sitting, seed),
+  liveness: ({ people, parts, seed }) =>
+    fitAmongReferences(wasm(), parts, livenessPeople(loadSources(people)), { seed, onShare }),
+  loneLiveness: ({ people, parts, seed }) =>
+    fitLone(wasm(), parts, livenessPeople(loadSources(people)), { seed, onShare }),
+  synthesis: ({ people, model, seed }) =>
+    fitSynthesis(wasm(), model, synthesisPeople(loadSources(people)), { seed, onShare }),
 }
-parentPort?.postMessage({ boosted: fitBinned(data, { ...options, onTree }) })
+
+// Sound: only tasks.ts starts this file, and it passes a task.
+const { work, input } = workerData as { readonly work: keyof Works; readonly input: never }
+parentPort?.postMessage({ result: works[work](input) })

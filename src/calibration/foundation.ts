@@ -1,25 +1,36 @@
 import { createKernel, type Kernel } from '../scoring/kernel.js'
 import { encodeSample } from '../scoring/sample.js'
-import type { Sources } from './comparisons.js'
 import { fitComponents } from './components.js'
-import type { Subject, TypingSession } from './dataset.js'
+import type { TypingSession } from './dataset.js'
+import type { EmbeddingSource } from './embedding.js'
+import { bySource, FITTABLE, LESSONS, type Sources } from './fitted-sources.js'
 import { meanOf } from './metrics.js'
-import { blankModel, encodeModel, FEATURE_KINDS, type ModelParts, SUMMARY_SIZE } from './model-file.js'
+import {
+  blankModel,
+  EMBEDDING_INPUTS,
+  type Embedding,
+  encodeModel,
+  FEATURE_KINDS,
+  type ModelParts,
+  SUMMARY_SIZE,
+  VECTOR_SIZE,
+} from './model-file.js'
 import { fitPopulation, keysOf, type RawSession } from './population.js'
 import { fitTwoCovariance, type VectorGroup } from './two-covariance.js'
 
 /** With four folds each fold's two-covariance models still see three quarters of the people. */
 export const FOLDS = 4
 const PRESSES_MAX = 64
-/** Weight of NISLAB and Monaco in the model of varying text: a higher one worsens P1 and improves P3 (model/notebook.md). */
-const REPEATED_SHARE = 0.05
-/** Shrinkage to the diagonal: `varying` for many people with fifteen patterns, `same` for 55 people with fifty in each of two ways. */
-const RIDGE = { varying: 0.02, same: 0.1 }
+/** Shrinkage to the diagonal: little for many people, more for the 55 people with fifty patterns in each of two ways. */
+const RIDGES = [0.02, 0.1, 0.02]
 
-/** The kernel's log times of the first presses of every session, by person. */
-function readPeople(kernel: Kernel, people: readonly Subject[], which: 'raw' | 'z'): RawSession[][] {
-  return people.map(({ sessions }) =>
-    [...sessions.values()].map((session) => {
+/** A person's patterns, in each way of typing. */
+type Typist = readonly TypingSession[]
+
+/** The kernel's log times of the first presses of every pattern, by person. */
+function readPeople(kernel: Kernel, people: readonly Typist[], which: 'raw' | 'z'): RawSession[][] {
+  return people.map((sessions) =>
+    sessions.map((session) => {
       const keys = keysOf(session, PRESSES_MAX)
       kernel.read(0, encodeSample(session.slice(0, PRESSES_MAX), 'visible'))
       const row = (kind: number) => kernel.row(which, 0, kind).slice(0, kind === 0 ? keys.length : keys.length - 1)
@@ -36,47 +47,76 @@ export interface Foundation {
 }
 
 /**
- * Fits population, variances and scales on the varying text alone, and the two-covariance models on all sources: the first
- * mostly on varying text, the second on people who repeat theirs. Each way of typing (one hand, two) counts as a person.
+ * Fits population, variances and scales on the varying text alone, or on composed text without it, and the two-covariance
+ * models on all sources. Populations of both texts together are worse for either (model/notebook.md).
  */
 export function fitFoundation(wasm: Uint8Array, people: Sources, onProgress: (message: string) => void): Foundation {
-  const raw = readPeople(createKernel(wasm, encodeModel(blankModel())), people.aalto, 'raw')
+  const typists = bySource((source) => people[source].map(LESSONS[source].ways))
+  const counted = typists[people.aalto.length > 0 ? 'aalto' : 'klicke'].flat()
+  const raw = readPeople(createKernel(wasm, encodeModel(blankModel())), counted, 'raw')
   const population = { ...blankModel(), ...fitPopulation(raw.flat()) }
   const normalising = createKernel(wasm, encodeModel(population))
-  const components = fitComponents(readPeople(normalising, people.aalto, 'z'))
+  const components = fitComponents(readPeople(normalising, counted, 'z'))
   const read = (session: TypingSession) => {
     normalising.read(0, encodeSample(session.slice(0, 50), 'visible'))
     return { vector: normalising.vector(0).slice(), summary: normalising.summary(0).slice() }
   }
-  const patterns = people.aalto.map(({ sessions }) => [...sessions.values()].map(read))
-  const summaryScales = scalesOf(patterns.map((own) => own.map(({ summary }) => summary)))
+  const summaryScales = scalesOf(counted.map((own) => own.map((session) => read(session).summary)))
   const normalised = { ...population, components, summaryScales }
-  const vectorsOf = (sessions: readonly TypingSession[]) => sessions.map((session) => read(session).vector)
-  const varying = patterns.map((own) => own.map(({ vector }) => vector))
-  const hands = people.nislab.map(({ sessions }) =>
-    ['h1', 'h2'].map((hand) => vectorsOf([...sessions].flatMap(([name, of]) => (name.includes(hand) ? [of] : [])))),
-  )
-  const days = people.monacoFree.map(({ sessions }) =>
-    vectorsOf(
-      [...sessions.values()]
-        .flatMap((of) => [0, 1, 2, 3, 4, 5, 6, 7, 8, 9].map((i) => of.slice(50 * i, 50 * i + 50)))
-        .filter((piece) => piece.length >= 15),
-    ),
+  const vectors = bySource((source) =>
+    typists[source].map((ways) => ways.map((own) => own.map((session) => read(session).vector))),
   )
   const without = (fold: number): ModelParts => {
-    const kept = <T>(all: readonly T[]): T[] => all.filter((_, i) => i % FOLDS !== fold)
-    const repeated: VectorGroup = { weight: REPEATED_SHARE, people: kept(hands).flat() }
-    const groups = [{ weight: 1, people: kept(varying) }, repeated, { weight: REPEATED_SHARE, people: kept(days) }]
-    const first = fitTwoCovariance(
-      groups.filter((group) => group.people.length > 1),
-      RIDGE.varying,
-    )
-    const second = repeated.people.length > 1 ? fitTwoCovariance([repeated], RIDGE.same) : first
-    return { ...normalised, twoCovariances: [first, second] }
+    const fitted = RIDGES.map((ridge, model) => {
+      const groups: VectorGroup[] = FITTABLE.map((source) => ({
+        weight: LESSONS[source].vectors[model] ?? 0,
+        people: vectors[source].filter((_, i) => i % FOLDS !== fold).flat(),
+      })).filter(({ weight, people }) => weight > 0 && people.length > 1)
+      return groups.length > 0 ? fitTwoCovariance(groups, ridge) : null
+    })
+    const some = fitted.find((model) => model !== null)
+    if (some === undefined || some === null) throw new Error('no people to fit on')
+    return { ...normalised, twoCovariances: fitted.map((model) => model ?? some) }
   }
   onProgress(`population of ${population.nContexts} contexts`)
   return { whole: without(-1), folds: Array.from({ length: FOLDS }, (_, fold) => without(fold)) }
 }
+
+/** Lengths that patterns are cut to for the embedding, presses. */
+const CUTS = [50, 25]
+
+/** The patterns of the sources that teach the embedding, by a kernel that holds the population. */
+export function embeddingSources(kernel: Kernel, people: Sources): EmbeddingSource[] {
+  return FITTABLE.filter((source) => LESSONS[source].embedding > 0 && people[source].length > 0).map((source) => {
+    const sessions = people[source].map((person) => LESSONS[source].ways(person).flat())
+    const starts = new Int32Array(sessions.length + 1)
+    sessions.forEach(({ length }, i) => {
+      starts[i + 1] = (starts[i] ?? 0) + length
+    })
+    const cuts = CUTS.map((presses) => {
+      const rows = new Float32Array(new SharedArrayBuffer(4 * EMBEDDING_INPUTS * (starts.at(-1) ?? 0)))
+      sessions.flat().forEach((session, i) => {
+        kernel.read(0, encodeSample(session.slice(0, presses), 'visible'))
+        rows.set(kernel.vector(0), i * EMBEDDING_INPUTS)
+        rows.set(kernel.summary(0), i * EMBEDDING_INPUTS + VECTOR_SIZE)
+      })
+      return rows
+    })
+    return { weight: LESSONS[source].embedding, cuts, starts, people: Int32Array.from(sessions.keys()) }
+  })
+}
+
+/** A source of the embedding without the people of a fold; the whole source if the fold is null. */
+export const withoutFold = (source: EmbeddingSource, fold: number | null): EmbeddingSource => ({
+  ...source,
+  people: source.people.filter((person) => person % FOLDS !== fold),
+})
+
+/** The foundation with a network without each fold, and then one of all people. */
+export const withEmbeddings = ({ whole, folds }: Foundation, networks: readonly Embedding[]): Foundation => ({
+  whole: { ...whole, embedding: networks[FOLDS] ?? null },
+  folds: folds.map((parts, fold) => ({ ...parts, embedding: networks[fold] ?? null })),
+})
 
 /** Inverse within-person deviations, population means, inverse population deviations. */
 function scalesOf(people: readonly (readonly Float32Array[])[]): Float32Array {

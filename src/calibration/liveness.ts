@@ -3,6 +3,7 @@ import { encodeSample } from '../scoring/sample.js'
 import { type Boosted, fitBoosting } from './boosting.js'
 import type { Subject } from './dataset.js'
 import { type Company, dealt, livenessExamples } from './examples.js'
+import type { Sources } from './fitted-sources.js'
 import { thresholdAt } from './metrics.js'
 import { encodeModel, type ModelParts } from './model-file.js'
 import { seededRandom } from './random.js'
@@ -34,38 +35,47 @@ const ALLOWANCE = { references: 4.5, none: 3.4 }
 const MARGIN = 0.4
 
 /** The liveness trees, and the constant that turns their sum into a likelihood. */
-interface Liveness extends Boosted {
+export interface Liveness extends Boosted {
   /** Added to the sum. A pattern with a result below 0 does not count as a bot. */
   readonly intercept: number
 }
 
-/** `among` for patterns with two references or more, `lone` for patterns with one or none. */
-interface Livenesses {
-  readonly among: AmongReferences
-  readonly lone: Liveness
-}
-type AmongReferences = Liveness & { readonly allowance: number }
+/** The trees for patterns with two references or more, and the largest allowance. */
+export type AmongReferences = Liveness & { readonly allowance: number }
 
 interface FitOptions {
   readonly seed: number
-  readonly onProgress: (message: string) => void
+  /** Called with the share of the fit that is done. */
+  readonly onShare: (share: number) => void
   /** Forgers that no tree sees. */
   readonly leftOut?: Family
 }
 
-export function fitLiveness(
+/** Writers of composed text for each person of varying text. */
+const WRITERS = 0.5
+
+/** The people that the liveness trees are fitted on, of both kinds of text in turn. */
+export function livenessPeople({ aalto, klicke }: Sources): Subject[] {
+  if (aalto.length === 0) return [...klicke]
+  return aalto.flatMap((person, i) => {
+    const writer = (i + 1) * WRITERS
+    const other = Number.isInteger(writer) ? klicke[writer - 1] : undefined
+    return other === undefined ? [person] : [person, other]
+  })
+}
+
+/** Fits the trees for patterns with one reference or none. */
+export function fitLone(
   wasm: Uint8Array,
   whole: ModelParts,
   people: readonly Subject[],
   options: FitOptions,
-): Livenesses {
+): Liveness {
   const lone = fit({ wasm, whole }, people, 'none', options)
-  return {
-    among: fitAmongReferences(wasm, whole, people, options),
-    lone: { ...lone, intercept: lone.intercept - ALLOWANCE.none },
-  }
+  return { ...lone, intercept: lone.intercept - ALLOWANCE.none }
 }
 
+/** Fits the trees for patterns with two references or more. */
 export function fitAmongReferences(
   wasm: Uint8Array,
   whole: ModelParts,
@@ -87,7 +97,7 @@ function fit(basis: Basis, people: readonly Subject[], company: Company, options
   const { wasm, whole } = basis
   const heldOut = people.slice(-Math.min(HELD_OUT, Math.floor(people.length / 5)))
   const inner = people.slice(0, people.length - heldOut.length)
-  const trial = boostLiveness(basis, inner, company, options)
+  const trial = boostLiveness(basis, inner, company, { ...options, onShare: (share) => options.onShare(share / 2) })
   const parts = {
     ...whole,
     liveness: trial.trees,
@@ -95,7 +105,11 @@ function fit(basis: Basis, people: readonly Subject[], company: Company, options
     livenessCurve: Float32Array.of(trial.base, 1, 0, 0, trial.base),
   }
   const threshold = livenessThreshold(createKernel(wasm, encodeModel(parts)), heldOut, company)
-  const fitted = boostLiveness(basis, people, company, { ...options, seed: options.seed + 1 })
+  const fitted = boostLiveness(basis, people, company, {
+    ...options,
+    seed: options.seed + 1,
+    onShare: (share) => options.onShare((1 + share) / 2),
+  })
   return { ...fitted, intercept: -threshold }
 }
 
@@ -103,12 +117,11 @@ function boostLiveness(
   { wasm, whole }: Basis,
   people: readonly Subject[],
   company: Company,
-  { seed, onProgress, leftOut }: FitOptions,
+  { seed, onShare, leftOut }: FitOptions,
 ): Boosted {
   const examples = livenessExamples({ wasm, model: encodeModel(whole) }, people, company, { seed, leftOut })
-  const which = company === 'none' ? 'of patterns alone' : 'among references'
-  onProgress(`liveness ${which}: ${examples.labels.length} examples of ${examples.width} features`)
-  return fitBoosting(examples, { ...FITS[company], seed })
+  const { trees } = FITS[company]
+  return fitBoosting(examples, { ...FITS[company], seed, onTree: (done) => done % 20 === 0 && onShare(done / trees) })
 }
 
 /** The threshold that the allowed share of sincere patterns exceeds; half of them simulate other keyboards and timers. */

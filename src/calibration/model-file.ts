@@ -5,8 +5,18 @@ export const KEY_KINDS = 128
 export const FEATURE_KINDS = 4
 export const SUMMARY_SIZE = 28
 export const VECTOR_SIZE = 148
-/** Numbers at the start of a row of features that shift an impostor's score (`assembly/compare.ts`). */
+export const EMBEDDING_SIZE = 64
+export const EMBEDDING_INPUTS = VECTOR_SIZE + SUMMARY_SIZE
+/** Numbers at the start and at the end of a row of features that shift an impostor's score (`assembly/compare.ts`). */
 export const CONDITIONS = 12
+const LATE_CONDITIONS = 3
+export const CONDITION_COUNT = CONDITIONS + LATE_CONDITIONS
+
+/** The conditions of a row of features. */
+export const conditionsOf = (row: Float32Array): number[] => [
+  ...row.subarray(0, CONDITIONS),
+  ...row.subarray(row.length - LATE_CONDITIONS),
+]
 
 /** A two-covariance model of pattern vectors. */
 export interface TwoCovariance {
@@ -14,6 +24,20 @@ export interface TwoCovariance {
   /** Row per axis. */
   readonly projection: Float32Array
   readonly betweenVariances: Float32Array
+}
+
+/** The network of `assembly/embedding.ts`. */
+export interface Embedding {
+  /** Mean and 1 / deviation of each input. */
+  readonly mean: Float32Array
+  readonly inverseSds: Float32Array
+  /** Row per hidden unit. */
+  readonly hiddenWeights: Float32Array
+  readonly hiddenOffsets: Float32Array
+  /** Row per output, over the inputs and over the hidden units. */
+  readonly direct: Float32Array
+  readonly through: Float32Array
+  readonly offsets: Float32Array
 }
 
 /** Trees over comparison features, and the curve from their sum to confidence. */
@@ -44,8 +68,10 @@ export interface ModelParts {
   /** `kind x 8 +` user, first key, second key, pair, session, residual, total, spare. */
   readonly components: Float32Array
   readonly summaryScales: Float32Array
-  /** One for varying text, one for people who repeat theirs. */
-  readonly twoCovariances: readonly [TwoCovariance, TwoCovariance]
+  /** Models of varying text that people transcribe, of text that they repeat, and of text that they compose. */
+  readonly twoCovariances: readonly TwoCovariance[]
+  /** None if null. */
+  readonly embedding: Embedding | null
   /** The same sitting, then a later one. */
   readonly fusions: readonly [Fusion, Fusion]
   /** Base, slope, intercept, largest allowance, intercept of lone liveness. */
@@ -55,7 +81,7 @@ export interface ModelParts {
   readonly loneLiveness: readonly Tree[]
 }
 
-const BLANK_FUSION: Fusion = { curve: Float32Array.of(0, 1, 0, ...new Float32Array(CONDITIONS)), trees: [] }
+const BLANK_FUSION: Fusion = { curve: Float32Array.of(0, 1, 0, ...new Float32Array(CONDITION_COUNT)), trees: [] }
 
 /** A model that normalises nothing and decides nothing: the start of calibration. */
 export function blankModel(): ModelParts {
@@ -67,7 +93,8 @@ export function blankModel(): ModelParts {
     inverseSds: new Float32Array(FEATURE_KINDS).fill(1),
     components: new Float32Array(FEATURE_KINDS * 8).fill(1),
     summaryScales: new Float32Array(3 * SUMMARY_SIZE).fill(1),
-    twoCovariances: [blankTwoCovariance(), blankTwoCovariance()],
+    twoCovariances: [blankTwoCovariance(), blankTwoCovariance(), blankTwoCovariance()],
+    embedding: null,
     fusions: [BLANK_FUSION, BLANK_FUSION],
     livenessCurve: Float32Array.of(0, 1, 0, 0, 0),
     liveness: [],
@@ -86,18 +113,32 @@ const nodesOf = (trees: readonly Tree[]): number => trees.reduce((sum, tree) => 
 export function encodeModel(parts: ModelParts): Uint8Array {
   const header = new Uint32Array(16)
   const [same, later] = parts.fusions
-  header.set([0x314d534b, 4, parts.nContexts, same.trees.length, nodesOf(same.trees)])
+  header.set([0x314d534b, 5, parts.nContexts, same.trees.length, nodesOf(same.trees)])
   header.set([parts.liveness.length, nodesOf(parts.liveness), VECTOR_SIZE, SUMMARY_SIZE], 5)
   header.set([parts.loneLiveness.length, nodesOf(parts.loneLiveness), later.trees.length, nodesOf(later.trees)], 9)
+  header[EMBEDDING_HIDDEN] = parts.embedding?.hiddenOffsets.length ?? 0
   const sections = [header, parts.holdContexts, parts.pairContexts, parts.means, parts.inverseSds, parts.components]
   const vectors = parts.twoCovariances.flatMap((of) => [of.mean, of.projection, of.betweenVariances])
+  const embedding = parts.embedding === null ? [] : partsOf(parts.embedding)
   const curves = [same.curve, later.curve, parts.livenessCurve]
-  const chunks = [...sections, parts.summaryScales, ...vectors, ...curves].map(
+  const chunks = [...sections, parts.summaryScales, ...vectors, ...embedding, ...curves].map(
     (part) => new Uint8Array(part.buffer, part.byteOffset, part.byteLength),
   )
   const trees = [same.trees, later.trees, parts.liveness, parts.loneLiveness].map(encodeTrees)
   return new Uint8Array(Buffer.concat([...chunks, ...trees]))
 }
+
+/** Index in the header of the number of hidden units. */
+const EMBEDDING_HIDDEN = 15
+const partsOf = (of: Embedding): Float32Array[] => [
+  of.mean,
+  of.inverseSds,
+  of.hiddenWeights,
+  of.hiddenOffsets,
+  of.direct,
+  of.through,
+  of.offsets,
+]
 
 function encodeTrees(trees: readonly Tree[]): Uint8Array {
   const bytes = new Uint8Array(4 * trees.length + 8 * nodesOf(trees))

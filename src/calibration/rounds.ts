@@ -1,3 +1,4 @@
+import type { Sitting } from '../domain/sitting.js'
 import type { Subject, TypingSession } from './dataset.js'
 import { type Random, shuffled } from './random.js'
 
@@ -9,27 +10,63 @@ export interface Round {
   readonly masked?: boolean
 }
 
-/** Impostors in a round: of varying text, of same text, of other days. */
-const IMPOSTORS = [20, 15, 16]
+/** Impostors in a round: of varying text, of composed text, of same text, of other days. */
+const IMPOSTORS = { varying: 20, composed: 20, same: 15, days: 16 }
 
 const whole = (random: Random, from: number, to: number): number => from + Math.floor(random() * (to - from + 1))
 const pick = <T>(items: readonly T[], random: Random): T => items[Math.floor(random() * items.length)] as T // below the length
 
-/** Five random choices of references for each person: two as in P1, one as in P2, one of any length and number, one masked. */
-export function* varyingText(people: readonly Subject[], random: Random): Generator<Round> {
+/** Number of references and of presses of five rounds: two as in P1, one as in P2, one of any length and number, one masked. */
+function choices(random: Random): (() => readonly [references: number, presses: number])[] {
   const any = () => [whole(random, 3, 10), whole(random, 15, 64)] as const
-  const rounds = [() => [5, 50] as const, () => [5, 50] as const, () => [5, 25] as const, any, any]
-  for (const [i, choose] of rounds.entries()) {
+  return [() => [5, 50] as const, () => [5, 50] as const, () => [5, 25] as const, any, any]
+}
+/** Index in `choices` of the round without keys. */
+const MASKED = 4
+
+/** Five random choices of references for each person. */
+export function* varyingText(people: readonly Subject[], random: Random): Generator<Round> {
+  for (const [i, choose] of choices(random).entries()) {
     for (const person of people) {
       const [references, presses] = choose()
       const own = shuffled([...person.sessions.values()], random).map((session) => session.slice(0, presses))
       yield {
         references: own.slice(0, references),
         genuine: own.slice(references),
-        impostors: foreign(people, person, { count: IMPOSTORS[0] ?? 0, random }, (other) =>
+        impostors: foreign(people, person, { count: IMPOSTORS.varying, random }, (other) =>
           pick([...other.sessions.values()], random).slice(0, presses),
         ),
-        masked: i === 4,
+        masked: i === MASKED,
+      }
+    }
+  }
+}
+
+/** Most probes of the person in a round of composed text. */
+const GENUINE_MAX = 10
+
+/**
+ * Rounds over the pieces of one essay, in its order. In the same sitting the references are neighbouring pieces in half of the
+ * rounds, and any pieces in the others; the probes are any other pieces. For a later sitting the references are of the first
+ * half of the essay and the probes of its last quarter.
+ */
+export function* composedText(people: readonly Subject[], sitting: Sitting, random: Random): Generator<Round> {
+  for (const [i, choose] of choices(random).entries()) {
+    for (const person of people) {
+      const [references, presses] = choose()
+      const pieces = [...person.sessions.values()].map((piece) => piece.slice(0, presses))
+      const half = pieces.slice(0, sitting === 'later' ? Math.floor(pieces.length / 2) : pieces.length)
+      const from = whole(random, 0, Math.max(0, half.length - references))
+      const own = random() < 0.5 ? half.slice(from, from + references) : shuffled(half, random).slice(0, references)
+      const late = sitting === 'later' ? pieces.slice(Math.floor((3 * pieces.length) / 4)) : pieces
+      const rest = late.filter((piece) => !own.includes(piece))
+      yield {
+        references: own,
+        genuine: shuffled(rest, random).slice(0, GENUINE_MAX),
+        impostors: foreign(people, person, { count: IMPOSTORS.composed, random }, (other) =>
+          pick([...other.sessions.values()], random).slice(0, presses),
+        ),
+        masked: i === MASKED,
       }
     }
   }
@@ -65,7 +102,7 @@ export function* sameText(people: readonly Subject[], random: Random): Generator
           yield {
             references: own.slice(0, references),
             genuine: own.slice(references),
-            impostors: foreign(people, person, { count: IMPOSTORS[1] ?? 0, random }, (other) =>
+            impostors: foreign(people, person, { count: IMPOSTORS.same, random }, (other) =>
               typed(other, phrase, whole(random, 1, 10)),
             ),
             masked: round === 2 && random() < 0.3,
@@ -80,7 +117,7 @@ export function* sameText(people: readonly Subject[], random: Random): Generator
         yield {
           references,
           genuine: probes.filter((probe) => !references.includes(probe)),
-          impostors: foreign(people, person, { count: IMPOSTORS[1] ?? 0, random }, (other) =>
+          impostors: foreign(people, person, { count: IMPOSTORS.same, random }, (other) =>
             draw(other, random() < 0.6 ? 4 : 1),
           ),
         }
@@ -108,7 +145,7 @@ export function* otherDays(people: readonly Subject[], random: Random): Generato
           references: cut(own.slice(0, count)),
           genuine: cut(genuine),
           impostors: cut(
-            foreign(people, person, { count: IMPOSTORS[2] ?? 0, random }, (other) =>
+            foreign(people, person, { count: IMPOSTORS.days, random }, (other) =>
               pick(pieces(pick([...other.sessions.values()], random)), random),
             ),
           ),

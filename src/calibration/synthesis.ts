@@ -9,8 +9,9 @@ import {
   disturbance,
   synthesize,
 } from './attack-models.js'
-import { type Boosted, type Examples, fitBoosting } from './boosting.js'
+import { type Boosted, fitBoosting } from './boosting.js'
 import type { Subject, TypingSession } from './dataset.js'
+import type { Sources } from './fitted-sources.js'
 import { thresholdAt } from './metrics.js'
 import { type Synthesis, withSynthesis } from './model-file.js'
 import { type Random, seededRandom, shuffled } from './random.js'
@@ -22,7 +23,7 @@ import {
   meansOf,
   strangersOf,
 } from './remembered-noise.js'
-import { collector } from './rows.js'
+import { collector, type Examples } from './rows.js'
 
 const FIT = { trees: 500, leaves: 14, learningRate: 0.08, l2: 3, rowsPerLeafMin: 40, rowShare: 0.3, featureShare: 0.25 }
 /** Rounds for each person, each with other patterns known, enrolled and captured. */
@@ -64,30 +65,34 @@ interface Strangers {
 
 interface FitOptions {
   readonly seed: number
-  readonly onProgress: (message: string) => void
+  /** Called with the share of the fit that is done. */
+  readonly onShare: (share: number) => void
 }
+
+/** Writers of composed text that the trees see. */
+const WRITERS_MAX = 800
+
+/** The people that the synthesis trees are fitted on. */
+export const synthesisPeople = ({ aalto, klicke }: Sources): Subject[] => [...aalto, ...klicke.slice(0, WRITERS_MAX)]
 
 /** Fits the trees that detect a pattern drawn from a forger's knowledge of the member, for a model file without such trees. */
 export function fitSynthesis(
   wasm: Uint8Array,
   model: Uint8Array,
   people: readonly Subject[],
-  { seed, onProgress }: FitOptions,
+  { seed, onShare }: FitOptions,
 ): Synthesis {
   const heldOut = people.filter((_, i) => i % HELD_OUT === 0)
   const inner = people.filter((_, i) => i % HELD_OUT !== 0)
   const kernel = createKernel(wasm, model)
-  const fitted = boost(synthesisExamples(kernel, inner, seed), seed, onProgress)
+  const fitted = boost(synthesisExamples(kernel, inner, seed), seed, onShare)
   const trial = createKernel(wasm, withSynthesis(model, { ...fitted, intercept: 0, allowance: 0 }))
   const threshold = thresholdAt(sincereLogits(trial, heldOut, seed), FALSE_BOTS)
-  onProgress(`threshold ${threshold}`)
   return { ...fitted, intercept: -threshold, allowance: ALLOWANCE }
 }
 
-function boost(examples: Examples, seed: number, onProgress: FitOptions['onProgress']): Boosted {
-  onProgress(`synthesis: ${examples.labels.length} examples of ${examples.width} features`)
-  return fitBoosting(examples, { ...FIT, seed })
-}
+const boost = (examples: Examples, seed: number, onShare: FitOptions['onShare']): Boosted =>
+  fitBoosting(examples, { ...FIT, seed, onTree: (done) => done % 20 === 0 && onShare(done / FIT.trees) })
 
 /** A person's patterns in one round. */
 interface Round {

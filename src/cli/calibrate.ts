@@ -1,12 +1,15 @@
 import { Command, Option } from 'commander'
-import { calibrate, calibrateSynthesis, LEFT_OUT } from '../calibration/calibrate.js'
-import { seed } from './arguments.js'
+import { calibrate, calibrateSynthesis } from '../calibration/calibrate.js'
+import type { FittableSet } from '../calibration/dataset.js'
+import { FITTABLE } from '../calibration/fitted-sources.js'
+import { seed, whole } from './arguments.js'
 
 interface Options {
   readonly data: string
   readonly out: string
   readonly seed: number
-  readonly without?: (typeof LEFT_OUT)[number]
+  readonly without?: FittableSet
+  readonly people?: number
   readonly synthesisOf?: string
 }
 
@@ -14,16 +17,24 @@ interface Options {
 export function calibrateCommand(run: (work: () => Promise<void>) => Promise<void>): Command {
   return new Command('calibrate')
     .description(
-      'fit a scoring model on the open typing data; takes minutes on every core, with progress on standard error; an interrupted run is resumed',
+      'fit a scoring model on the open typing data, on every core; shows progress and the time left on standard error; an interrupted run is resumed by the same command',
     )
-    .requiredOption('--data <folder>', 'folder with the open data sets; aalto_desktop.tsv.gz at least')
+    .requiredOption(
+      '--data <folder>',
+      'folder with the open data sets; aalto_desktop.tsv.gz or klicke_essays.tsv.gz at least',
+    )
     .requiredOption('--out <file>', 'model file to write')
     .option('--seed <number>', 'the same data, seed and build give the same bytes', seed, 1)
+    .option(
+      '--people <number>',
+      'fit on the first people of each source only, which is faster and worse',
+      whole(100, 1_000_000),
+    )
     .addOption(
       new Option(
         '--without <source>',
         'report on this source and do not fit it; the model is not for a service',
-      ).choices(LEFT_OUT),
+      ).choices(FITTABLE),
     )
     .addOption(
       new Option(
@@ -37,11 +48,11 @@ export function calibrateCommand(run: (work: () => Promise<void>) => Promise<voi
         const onProgress = (message: string) =>
           process.stderr.write(`${String(Math.round((Date.now() - began) / 1000)).padStart(5)} s  ${message}\n`)
         if (options.synthesisOf !== undefined) {
-          const bytes = calibrateSynthesis({ ...options, model: options.synthesisOf, onProgress })
+          const bytes = await calibrateSynthesis({ ...options, model: options.synthesisOf, onProgress })
           process.stdout.write(`${options.out}: ${bytes} bytes\n`)
           return
         }
-        const { bytes, priors, outOfFold, leftOut } = await calibrate({ ...options, onProgress })
+        const { bytes, priors, outOfFold, leftOut } = await calibrate({ ...options, most: options.people, onProgress })
         for (const [name, found] of Object.entries(outOfFold))
           process.stdout.write(`${name}, out of fold: ${JSON.stringify(found)}\n`)
         for (const [name, found] of Object.entries(leftOut))

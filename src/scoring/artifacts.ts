@@ -17,6 +17,13 @@ export function packageRoot(): string {
 
 /** The scoring kernel, compiled from assembly/. */
 export const wasmFile = (): string => join(packageRoot(), 'build', 'scoring.wasm')
+
+/** The built WASM module of a fit. */
+export const fittingFile = (): string => join(packageRoot(), 'build', 'fitting.wasm')
+
+/** The compiled worker of a fit. */
+export const fitWorkerFile = (): string => join(packageRoot(), 'build', 'src', 'calibration', 'fit-worker.js')
+
 /** The compiled worker of the scoring pool. */
 export const workerFile = (): string => join(packageRoot(), 'build', 'src', 'scoring', 'worker.js')
 /** The compiled thread that hashes security codes. */

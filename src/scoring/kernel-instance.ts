@@ -13,6 +13,19 @@ interface WasmInterface {
 // Node provides WebAssembly with the constructors of the standard (JavaScript interface, W3C 2019).
 const { Module, Instance } = (globalThis as unknown as { readonly WebAssembly: WasmInterface }).WebAssembly
 
+/** The exports of a module of `assembly/`. Its failed assertions throw a KernelTrap. */
+const exportsOf = (module: object): WasmInstance['exports'] =>
+  new Instance(module, {
+    env: {
+      abort(_message: number, _file: number, line: number, column: number) {
+        throw new KernelTrap(`the module's assertion at line ${line}, column ${column} failed`)
+      },
+    },
+  }).exports
+
+/** The exports of a module's bytes. */
+export const instanceOf = (bytes: Uint8Array): WasmInstance['exports'] => exportsOf(new Module(bytes))
+
 /** The functions that the module exports. */
 interface Surface {
   readonly memory: { readonly buffer: ArrayBuffer }
@@ -36,7 +49,7 @@ interface Surface {
   readonly synthesized: () => number
 }
 
-const LAYOUT_VERSION = 10
+const LAYOUT_VERSION = 11
 /** Words of SCANNED (table in `assembly/scan.ts`). */
 const SCANNED_WORDS = 62
 /** Numbers of TIMES: press and release of 500 presses. */
@@ -87,22 +100,16 @@ export interface KernelInstance {
 }
 
 function instantiate(module: object, model: Uint8Array): KernelInstance {
-  const instance = new Instance(module, {
-    env: {
-      abort(_message: number, _file: number, line: number, column: number) {
-        throw new KernelTrap(`the scoring kernel's assertion at line ${line}, column ${column} failed`)
-      },
-    },
-  })
+  const exports = exportsOf(module)
   // Sound: the module is built from assembly/, and LAYOUT_VERSION, checked below, identifies its exports.
-  const surface = instance.exports as unknown as Surface
+  const surface = exports as unknown as Surface
   const address = (name: string): number => {
-    const exported = instance.exports[name] as { readonly value: number } | undefined
+    const exported = exports[name] as { readonly value: number } | undefined
     if (exported === undefined) throw new Error(`scoring.wasm exports no ${name}`)
     return exported.value
   }
   if (address('LAYOUT_VERSION') !== LAYOUT_VERSION) throw new Error('scoring.wasm has another memory layout')
-  if (model.length > address('MODEL_BYTES_MAX')) throw new Error('the model is larger than 2 MiB')
+  if (model.length > address('MODEL_BYTES_MAX')) throw new Error('the model is larger than 4 MiB')
   new Uint8Array(surface.memory.buffer).set(model, address('MODEL'))
   const problem = surface.loadModel(model.length)
   if (problem !== 0) throw new Error(MODEL_PROBLEMS[problem] ?? 'the model was refused')

@@ -4,8 +4,8 @@ import type { ProfileTemplate } from './scoring.js'
 
 /** Header of a template: u32 number of references, u32 bytes up to the samples (`assembly/profile-template.ts`). */
 const HEADER_BYTES = 8
-/** Bytes of a fit: the references' baseline, 28 x 3 x 4 float32, and the sums of their vectors, 2 x 148 float32. */
-export const FIT_BYTES = 4 * (28 * 3 * 4 + 2 * 148)
+/** Bytes of a fit: the references' baseline, 30 x 3 x 4 float32, and their means on 3 x 148 axes and in 64 directions, int16. */
+export const FIT_BYTES = 4 * 30 * 3 * 4 + 2 * (3 * 148 + 64)
 
 /** The part of a template that takes the kernel longest to compute. Only the same kernel and model can use it. A view. */
 export const fitOf = ({ bytes }: ProfileTemplate): Uint8Array => bytes.subarray(HEADER_BYTES, HEADER_BYTES + FIT_BYTES)

@@ -2,17 +2,19 @@ import { describe, expect, it } from 'vitest'
 import { fitBoosting, type Tree } from '../../src/calibration/boosting.js'
 import { calibrationError, equalErrorRate, figuresOf, thresholdAt } from '../../src/calibration/metrics.js'
 import { normal, seededRandom } from '../../src/calibration/random.js'
+import { CHUNK_ROWS, collector } from '../../src/calibration/rows.js'
 
 const WIDTH = 3
 /** Random examples. The label is 1 if the first feature is above the second, or the third is above 1.5 in absolute value. */
 function examples(n: number, seed: number) {
   const random = seededRandom(seed)
-  const rows = Float32Array.from({ length: n * WIDTH }, () => normal(random))
-  const labels = Uint8Array.from({ length: n }, (_, i) => {
-    const [a = 0, b = 0, c = 0] = rows.subarray(i * WIDTH, i * WIDTH + WIDTH)
-    return a > b || Math.abs(c) > 1.5 ? 1 : 0
-  })
-  return { width: WIDTH, rows, labels }
+  const collected = collector(WIDTH)
+  for (let i = 0; i < n; i++) {
+    const row = Float32Array.from({ length: WIDTH }, () => normal(random))
+    const [a = 0, b = 0, c = 0] = row
+    collected.add(row, a > b || Math.abs(c) > 1.5 ? 1 : 0)
+  }
+  return collected.done()
 }
 const options = {
   ...{ trees: 60, leaves: 8, learningRate: 0.2, l2: 1, rowsPerLeafMin: 10 },
@@ -29,10 +31,11 @@ function leafOf({ feature, value, left }: Tree, row: Float32Array): number {
 
 describe('boosting', () => {
   it('learns a nonlinear rule, and predicts unseen rows by it', () => {
-    const { trees, base } = fitBoosting(examples(4000, 1), options)
+    // More rows than a chunk of the collector holds.
+    const { trees, base } = fitBoosting(examples(CHUNK_ROWS + 500, 1), options)
     const fresh = examples(1000, 2)
     const right = Array.from(fresh.labels).filter((label, i) => {
-      const row = fresh.rows.subarray(i * WIDTH, i * WIDTH + WIDTH)
+      const row = fresh.chunks[0]?.subarray(i * WIDTH, i * WIDTH + WIDTH) ?? new Float32Array()
       return trees.reduce((sum, tree) => sum + leafOf(tree, row), base) > 0 === (label === 1)
     })
     expect(right.length / 1000).toBeGreaterThan(0.93)

@@ -38,6 +38,7 @@ describe('confidence', () => {
       scores,
       labels,
       weights: new Float32Array(n).fill(1),
+      sources: new Uint8Array(n),
       conditions: (row: number) => conditions[row] ?? [],
     }
     const { slope, intercept, conditions: weights } = fitConfidence(rows, 0.01)
@@ -47,5 +48,26 @@ describe('confidence', () => {
       expect(passed.length / impostors.length).toBeGreaterThan(0.007)
       expect(passed.length / impostors.length).toBeLessThan(0.013)
     }
+  })
+
+  it('lets no more impostors of any source pass than allowed, and of one of them as many', () => {
+    const random = seededRandom(4)
+    const n = 60_000
+    const sources = Uint8Array.from({ length: n }, () => (random() < 0.9 ? 0 : 1))
+    const labels = Uint8Array.from({ length: n }, () => (random() < 0.2 ? 1 : 0))
+    // No condition tells the sources apart, and the impostors of the rare one score higher.
+    const scores = Float64Array.from(
+      labels,
+      (label, i) => (label === 1 ? 4 : -4 + (sources[i] ?? 0)) + 2 * normal(random),
+    )
+    const rows = { scores, labels, sources, weights: new Float32Array(n).fill(1), conditions: () => [0, 0] }
+    const { slope, intercept } = fitConfidence(rows, 0.01)
+    const [common, rare] = [0, 1].map((source) => {
+      const impostors = Array.from(scores.keys()).filter((i) => labels[i] === 0 && sources[i] === source)
+      return impostors.filter((i) => slope * (scores[i] ?? 0) + intercept > 0).length / impostors.length
+    })
+    expect(common).toBeLessThan(0.006)
+    expect(rare).toBeGreaterThan(0.008)
+    expect(rare).toBeLessThanOrEqual(0.0102)
   })
 })

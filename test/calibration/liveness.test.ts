@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { Subject } from '../../src/calibration/dataset.js'
 import { dealt, livenessExamples } from '../../src/calibration/examples.js'
 import { seededRandom } from '../../src/calibration/random.js'
+import { CHUNK_ROWS } from '../../src/calibration/rows.js'
 import { modelFile, wasmFile } from '../../src/scoring/artifacts.js'
 import { typedBy } from '../scoring/typists.js'
 
@@ -33,11 +34,11 @@ describe('the training data of the bot detector', () => {
     (company) => {
       const examples = () =>
         livenessExamples({ wasm: read(wasmFile()), model: read(modelFile()) }, people, company, { seed: 7 })
-      const { rows, labels, width } = examples()
-      expect(rows).toHaveLength(labels.length * width)
-      expect(rows.every(Number.isFinite)).toBe(true)
+      const { chunks, labels, width } = examples()
+      expect(chunks).toHaveLength(Math.ceil(labels.length / CHUNK_ROWS))
+      expect(chunks.every((rows) => rows.length === CHUNK_ROWS * width && rows.every(Number.isFinite))).toBe(true)
       expect(new Set(labels)).toEqual(new Set([0, 1]))
-      expect(examples().rows).toEqual(rows)
+      expect(examples().chunks).toEqual(chunks)
     },
   )
 })

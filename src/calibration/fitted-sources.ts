@@ -1,0 +1,132 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Sitting } from '../domain/sitting.js'
+import {
+  DATA_SETS,
+  type FittableSet,
+  isUntouchedWriter,
+  loadPeople,
+  type Subject,
+  splitPeople,
+  type TypingSession,
+} from './dataset.js'
+import type { Random } from './random.js'
+import { composedText, otherDays, type Round, sameText, varyingText } from './rounds.js'
+
+/** The people of each source for fitting a model; none of a source that is absent or left out. */
+export type Sources = Readonly<Record<FittableSet, readonly Subject[]>>
+
+/** The sources that a model may be fitted on, in the order of a fit. */
+export const FITTABLE = (Object.keys(DATA_SETS) as (keyof typeof DATA_SETS)[]).filter(
+  (name): name is FittableSet => DATA_SETS[name].mayFit,
+)
+
+/** The result of `of` for each source. */
+export const bySource = <T>(of: (source: FittableSet) => T): Record<FittableSet, T> =>
+  // Sound: FITTABLE has every fittable set.
+  Object.fromEntries(FITTABLE.map((source) => [source, of(source)])) as Record<FittableSet, T>
+
+/** The people that a model is fitted on. */
+export interface People {
+  /** Folder of the open data sets. */
+  readonly data: string
+  /** A source that is left out. */
+  readonly without: FittableSet | null
+  /** The first people of each source. */
+  readonly most: number
+}
+
+/** The people that a model is fitted on. */
+export const loadSources = ({ data, without, most }: People): Sources =>
+  bySource((source) => (source === without ? [] : loadToFit(data, source).slice(0, most)))
+
+/** People of a source that a model may be fitted on; nobody if its file is missing. No other function of a fit reads people. */
+function loadToFit(data: string, source: FittableSet): readonly Subject[] {
+  if (!existsSync(join(data, DATA_SETS[source].file))) return []
+  if (source === 'aalto') return splitPeople(loadPeople(data, source)).fitting
+  if (source === 'klicke') return loadPeople(data, source, (id) => !isUntouchedWriter(id))
+  return loadPeople(data, source)
+}
+
+const PIECE = 64
+const PIECES_MAX = 40
+/** A long text in pieces. */
+const pieces = (text: TypingSession, presses: number): TypingSession[] =>
+  Array.from({ length: Math.min(PIECES_MAX, Math.floor(text.length / presses)) }, (_, i) =>
+    text.slice(presses * i, presses * (i + 1)),
+  )
+const inPieces = ({ id, sessions }: Subject): Subject => ({
+  id,
+  sessions: new Map(
+    [...sessions.values()].flatMap((text) => pieces(text, PIECE)).map((piece, i) => [String(i), piece]),
+  ),
+})
+
+/** How a source teaches a model. */
+interface Lesson {
+  /** Weight of its comparisons in the fusion of both sittings, relative to the varying text. */
+  readonly weight: number
+  /** Passes over all people: for few people a second one is worth as much as 600 more trees (model/notebook.md). */
+  readonly draws: Record<Sitting, number>
+  /** Weights in the two-covariance models of varying, repeated and composed text. */
+  readonly vectors: readonly [varying: number, repeated: number, composed: number]
+  /** Share of the embedding's steps that draw its people; 0 for too few people. */
+  readonly embedding: number
+  /** Patterns of each way of typing of a person; each way counts as a person. */
+  readonly ways: (person: Subject) => TypingSession[][]
+  /** Comparisons for the fusion of a sitting. */
+  readonly rounds: (people: readonly Subject[], sitting: Sitting, random: Random) => Generator<Round>
+  /** Whether the comparisons of a later sitting have real days, so that none are simulated. */
+  readonly hasDays: boolean
+}
+
+const patternsOf = ({ sessions }: Subject): TypingSession[][] => [[...sessions.values()]]
+
+export const LESSONS: Record<FittableSet, Lesson> = {
+  aalto: {
+    weight: 1,
+    draws: { same: 3, later: 2 },
+    vectors: [1, 0, 0.5],
+    embedding: 0.4,
+    ways: patternsOf,
+    rounds: (people, _, random) => varyingText(people, random),
+    hasDays: false,
+  },
+  nislab: {
+    weight: 0.5,
+    draws: { same: 3, later: 2 },
+    vectors: [0.05, 1, 0],
+    embedding: 0,
+    ways: ({ sessions }) =>
+      ['h1', 'h2'].map((hand) => [...sessions].flatMap(([name, of]) => (name.includes(hand) ? [of] : []))),
+    rounds: (people, _, random) => sameText(people, random),
+    hasDays: false,
+  },
+  monacoFree: {
+    weight: 0.25,
+    draws: { same: 3, later: 2 },
+    vectors: [0.05, 0, 0.1],
+    embedding: 0,
+    ways: ({ sessions }) => [[...sessions.values()].flatMap((day) => pieces(day, 50))],
+    rounds: (people, _, random) => otherDays(people, random),
+    hasDays: true,
+  },
+  klicke: {
+    weight: 1,
+    draws: { same: 2, later: 1 },
+    vectors: [0, 0, 1],
+    embedding: 0.6,
+    ways: patternsOf,
+    rounds: composedText,
+    hasDays: true,
+  },
+  l2: {
+    weight: 0.25,
+    draws: { same: 3, later: 2 },
+    vectors: [0, 0, 0.1],
+    embedding: 0,
+    ways: (person) => patternsOf(inPieces(person)),
+    rounds: (people, sitting, random) => composedText(people.map(inPieces), sitting, random),
+    hasDays: true,
+  },
+}
