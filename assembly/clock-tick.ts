@@ -1,27 +1,26 @@
 /**
- * How coarse the clock of the references is: pairs of holds in one millisecond against pairs within eight, the logarithm of the
- * ratio. About 0 for a clock of 1 ms, 1.7 for 8 ms and 2.6 for 15.6 ms. It says nothing of a probe, so it is no evidence for or
- * against a person.
+ * The coarseness of the references' clock: the logarithm of how much more often two of their holds are in one millisecond than in two
+ * milliseconds at most eight apart. It is about 0 with a clock of 1 ms, 1.7 on the 8 ms of L2, and 2 to 2.6 on the 15.6 ms of Monaco;
+ * ln 17 is the highest value. It says nothing of a probe, so it is no evidence for or against a person.
  */
-import { countOf } from './layout'
+import { HOLD_COUNTS, countOf } from './layout'
 import { timesOf, pressesIn } from './features'
 
-/** Holds that count, ms. */
+/** Holds that count, ms: nearly all. */
 const FROM: i32 = 20
 const TO: i32 = 340
-/** Neighbours of a millisecond on each side. */
+/** Half of the window, ms: that of a clock of 16 ms is one tick. */
 const NEAR: i32 = 8
-const HOLDS: usize = memory.data(736, 16)
 
 // @ts-ignore: decorator
 @inline
 function holdsOf(ms: i32): usize {
-  return HOLDS + (<usize>(ms - FROM + NEAR) << 1)
+  return HOLD_COUNTS + (<usize>(ms - FROM + NEAR) << 1)
 }
 
-/** The coarseness of slots 1 to `references`. */
-export function tickOf(references: i32): f32 {
-  memory.fill(HOLDS, 0, 736)
+/** The coarseness of the clock of slots 1 to `references`. */
+export function coarsenessOf(references: i32): f32 {
+  memory.fill(HOLD_COUNTS, 0, 672)
   for (let slot = 1; slot <= references; slot++) {
     const presses = timesOf(slot)
     const releases = presses + (<usize>pressesIn(slot) << 2)

@@ -1,12 +1,12 @@
 /**
  * Writes the comparison of the probe with the template, the input of the fusion: the conditions; STATS; STATS relative to the
  * references' baseline; the template's means; the differences of the summaries in within-person deviations, their distance
- * outside the references' range, the probe's distance from the population, and the spread of the references. Whole-pattern
- * comparisons that later models added, and conditions of the references alone, are at the end.
+ * outside the references' range, the probe's distance from the population, and the spread of the references. The last rows
+ * of STATS and the conditions of the references alone are at the end.
  */
 import { FEATURES, FEATURES_MAX, SUMMARY_SIZE, countOf, f32At, setF32 } from './layout'
 import { SHARED, linkProbe, linkReferences } from './alignment'
-import { tickOf } from './clock-tick'
+import { coarsenessOf } from './clock-tick'
 import { meanEmbedding } from './embedding'
 import { sumLanes } from './lanes'
 import { OFFSET_RATIO, OFFSET_RATIO_PER_EVENT, stat } from './measure'
@@ -63,7 +63,7 @@ export function compare(references: i32): i32 {
   compareSummaries(references)
   put(f32x4.extract_lane(templateAt(TemplateRow.events), 0))
   for (let i = FIRST_ROWS; i < STAT_ROWS; i++) putStat(i)
-  putLateConditions(references)
+  putTrailingConditions(references)
   return at
 }
 
@@ -80,13 +80,13 @@ function putStat(i: i32): void {
 
 /** Numbers at the start of FEATURES, and at its end, that shift an impostor's score. */
 const CONDITIONS: i32 = 12
-const LATE_CONDITIONS: i32 = 3
+const TRAILING_CONDITIONS: i32 = 3
 
 /** Sum of the conditions of the last `compare`, weighted by a sitting's curve. */
 export function weightedConditions(sitting: Sitting): f64 {
   let sum: f64 = 0
   for (let i = 0; i < CONDITIONS; i++) sum += curveAt(sitting, Curve.conditions + i) * <f64>f32At(FEATURES, i)
-  for (let i = 0; i < LATE_CONDITIONS; i++) sum += curveAt(sitting, Curve.conditions + CONDITIONS + i) * <f64>f32At(FEATURES, at - LATE_CONDITIONS + i)
+  for (let i = 0; i < TRAILING_CONDITIONS; i++) sum += curveAt(sitting, Curve.conditions + CONDITIONS + i) * <f64>f32At(FEATURES, at - TRAILING_CONDITIONS + i)
   return sum
 }
 
@@ -105,8 +105,8 @@ function putConditions(references: i32): void {
 }
 
 /** Puts the conditions of the references alone: coarseness of their clock, mean shares of pauses and of Backspace. */
-function putLateConditions(references: i32): void {
-  put(tickOf(references))
+function putTrailingConditions(references: i32): void {
+  put(coarsenessOf(references))
   put(meanSummary(PAUSES, references))
   put(meanSummary(BACKSPACES, references))
 }

@@ -1,17 +1,14 @@
 /**
- * The embedding of a whole pattern: a small network turns VECTOR and SUMMARY into a direction in 64 dimensions, in which patterns of
- * one person are near. `out = W [x; max(0, H x + b)] + c`, where x is the input in deviations of the fit, capped at four; the
- * direction is `out` divided by its length. Source of the fit: prototypes of the person's other patterns, Snell, Swersky and Zemel,
- * Prototypical networks for few-shot learning (2017).
+ * The embedding of a whole pattern: a small network turns VECTOR into a direction in 64 dimensions, in which patterns of one person are
+ * near. `out = W [x; max(0, H x + b)] + c`, where x is VECTOR in deviations of the fit, capped at four; the direction is `out` divided by
+ * its length. The fit is that of prototypes: Snell, Swersky and Zemel, Prototypical networks for few-shot learning (2017).
  */
-import { EMBEDDED, EMBEDDED_MEAN, EMBEDDING_INPUT, EMBEDDING_INPUTS, EMBEDDING_SIZE, SUMMARY_SIZE, VECTOR_SIZE } from './layout'
+import { EMBEDDED, EMBEDDED_MEAN, EMBEDDING_INPUT, EMBEDDING_SIZE, HIDDEN, VECTOR_SIZE } from './layout'
 import { clampLanes, sumLanes } from './lanes'
 import { embedding, embeddingHidden } from './model'
-import { summaryOf, vectorOf } from './summary'
+import { vectorOf } from './summary'
 
-/** Values of the hidden units of one pattern. */
-const HIDDEN: usize = memory.data(1024, 16)
-const INPUT_BYTES: usize = <usize>EMBEDDING_INPUTS << 2
+const INPUT_BYTES: usize = <usize>VECTOR_SIZE << 2
 const SIZE_BYTES: usize = <usize>EMBEDDING_SIZE << 2
 const CAP: f32 = 4
 
@@ -22,18 +19,17 @@ function embeddedOf(slot: i32): usize {
 /** Embeds a slot that `summarize` has filled; nothing without an embedding in the model. */
 export function embed(slot: i32): void {
   if (embeddingHidden == 0) return
-  const input = EMBEDDING_INPUT + <usize>slot * INPUT_BYTES
-  memory.copy(input, vectorOf(slot), <usize>VECTOR_SIZE << 2)
-  memory.copy(input + (<usize>VECTOR_SIZE << 2), summaryOf(slot), <usize>SUMMARY_SIZE << 2)
+  const vector = vectorOf(slot)
   for (let at: usize = 0; at < INPUT_BYTES; at += 16) {
-    const centred = f32x4.sub(v128.load(input + at), v128.load(embedding + at))
-    v128.store(input + at, clampLanes(f32x4.mul(centred, v128.load(embedding + INPUT_BYTES + at)), -CAP, CAP))
+    const centred = f32x4.sub(v128.load(vector + at), v128.load(embedding + at))
+    const deviations = f32x4.mul(centred, v128.load(embedding + INPUT_BYTES + at))
+    v128.store(EMBEDDING_INPUT + at, clampLanes(deviations, -CAP, CAP))
   }
   const hiddenBytes = <usize>embeddingHidden << 2
   const hiddenWeights = embedding + 2 * INPUT_BYTES
   const hiddenBias = hiddenWeights + <usize>embeddingHidden * INPUT_BYTES
   for (let i: usize = 0; i < hiddenBytes; i += 16) {
-    const sums = f32x4.add(fourSums(hiddenWeights + (i >> 2) * INPUT_BYTES, INPUT_BYTES, input, INPUT_BYTES), v128.load(hiddenBias + i))
+    const sums = f32x4.add(fourSums(hiddenWeights + (i >> 2) * INPUT_BYTES, INPUT_BYTES, EMBEDDING_INPUT), v128.load(hiddenBias + i))
     v128.store(HIDDEN + i, f32x4.max(sums, f32x4.splat(0)))
   }
   const direct = hiddenBias + hiddenBytes
@@ -42,8 +38,8 @@ export function embed(slot: i32): void {
   const out = embeddedOf(slot)
   let squares = f32x4.splat(0)
   for (let i: usize = 0; i < SIZE_BYTES; i += 16) {
-    const straight = fourSums(direct + (i >> 2) * INPUT_BYTES, INPUT_BYTES, input, INPUT_BYTES)
-    const sums = f32x4.add(straight, fourSums(through + (i >> 2) * hiddenBytes, hiddenBytes, HIDDEN, hiddenBytes))
+    const straight = fourSums(direct + (i >> 2) * INPUT_BYTES, INPUT_BYTES, EMBEDDING_INPUT)
+    const sums = f32x4.add(straight, fourSums(through + (i >> 2) * hiddenBytes, hiddenBytes, HIDDEN))
     const value = f32x4.add(sums, v128.load(bias + i))
     v128.store(out + i, value)
     squares = f32x4.add(squares, f32x4.mul(value, value))
@@ -52,12 +48,12 @@ export function embed(slot: i32): void {
   for (let i: usize = 0; i < SIZE_BYTES; i += 16) v128.store(out + i, f32x4.mul(v128.load(out + i), share))
 }
 
-/** Products of four consecutive rows of weights with a column of `bytes`. */
+/** Products of four consecutive rows of weights, `stride` bytes each, with a column. */
 // @ts-ignore: decorator
 @inline
-function fourSums(rows: usize, stride: usize, column: usize, bytes: usize): v128 {
+function fourSums(rows: usize, stride: usize, column: usize): v128 {
   let a = f32x4.splat(0), b = a, c = a, d = a
-  for (let at: usize = 0; at < bytes; at += 16) {
+  for (let at: usize = 0; at < stride; at += 16) {
     const value = v128.load(column + at)
     a = f32x4.add(a, f32x4.mul(value, v128.load(rows + at)))
     b = f32x4.add(b, f32x4.mul(value, v128.load(rows + stride + at)))

@@ -8,7 +8,7 @@ export const START: i32 = 65536
 
 /**
  * Histograms of `columns` columns of bins over some rows. A column is `all` bytes, one a row. `sums` has four f32 a row, `rows` the
- * numbers of `n` rows; all rows from 0 on if it is 0. Writes 256 bins of four f32 a column to `out`: the sums of the rows in the bin.
+ * numbers of `n` rows. If `rows` is 0, the rows are the first `n`. Writes 256 bins of four f32 a column to `out`: the sums of the rows in the bin.
  */
 export function histograms(bins: usize, all: i32, columns: i32, sums: usize, rows: usize, n: i32, out: usize): void {
   memory.fill(out, 0, <usize>columns << 12)

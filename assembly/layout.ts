@@ -15,10 +15,12 @@
  * | VECTOR   | 17 x 148 x f32                 | summary     | one pattern for the two-covariance models                 |
  * | PROJECTED| 3 x 17 x 148 x f32             | two-cov.    | the same in each model's own axes                         |
  * | PROJECTED_SUMS | 3 x 148 x f32         | two-cov.    | the references' sum of PROJECTED                          |
- * | EMBEDDING_INPUT | 17 x 176 x f32         | embedding   | VECTOR and SUMMARY in deviations of the fit               |
+ * | EMBEDDING_INPUT | 148 x f32              | embedding   | one VECTOR in deviations of the fit                       |
+ * | HIDDEN   | 256 x f32                      | embedding   | the hidden units of one pattern                           |
  * | EMBEDDED | 17 x 64 x f32                  | embedding   | the direction of each pattern                             |
  * | EMBEDDED_MEAN | 64 x f32                  | embedding   | the references' mean of EMBEDDED                          |
  * | PACKED_MEANS | 508 x i16                  | profile-template | the references' means of PROJECTED and EMBEDDED, rounded |
+ * | HOLD_COUNTS | 336 x u16                   | clock-tick  | the references' holds of each millisecond                 |
  * | CENTRED  | 17 x 148 x f32                 | two-cov.    | VECTOR less a model's mean                                |
  * | AXES     | 3 x 3 x 148 x f32              | two-cov.    | shrinkage, spread and prior gain for a number of others   |
  * | AXES_USED| 3 x i32                        | model       | number of axes of each two-covariance model that separate people |
@@ -110,11 +112,9 @@ export const SUMMARY_STRIDE: i32 = 32
 /** Filled dimensions of VECTOR, a multiple of four for SIMD. */
 export const VECTOR_SIZE: i32 = 148
 export const VECTOR_STRIDE: i32 = 148
-/** Numbers of a pattern's embedding, and of its input: VECTOR and SUMMARY. */
+/** Numbers of a pattern's embedding. */
 export const EMBEDDING_SIZE: i32 = 64
-export const EMBEDDING_INPUTS: i32 = 176
 export const FEATURES_MAX: i32 = 768
-const STATS_MAX: i32 = 32
 export const IDS_MAX: i32 = 2048
 export const LIVENESS_MAX: i32 = 128
 export const KNOWN_SKETCHES_MAX: i32 = 80
@@ -142,11 +142,13 @@ export const SUMMARY: usize = memory.data(2176, 16)
 export const VECTOR: usize = memory.data(10064, 16)
 export const PROJECTED: usize = memory.data(30192, 16)
 export const PROJECTED_SUMS: usize = memory.data(1776, 16)
-export const EMBEDDING_INPUT: usize = memory.data(11968, 16)
+export const EMBEDDING_INPUT: usize = memory.data(592, 16)
+export const HIDDEN: usize = memory.data(1024, 16)
 export const EMBEDDED: usize = memory.data(4352, 16)
 export const EMBEDDED_MEAN: usize = memory.data(256, 16)
 export const PACKED_MEANS: usize = memory.data(1016, 16)
 export const LANES: usize = memory.data(34816, 16)
+export const HOLD_COUNTS: usize = memory.data(672, 16)
 export const CENTRED: usize = memory.data(10064, 16)
 export const AXES: usize = memory.data(5328, 16)
 export const AXES_USED: usize = memory.data(12, 16)

@@ -9,6 +9,9 @@ import { clampLanes, logLanes, sumLanes } from './lanes'
 import { MODELS, TWO_COVARIANCE_BYTES, axesUsed, twoCovariances } from './model'
 import { vectorOf } from './summary'
 
+/** Most within-person deviations on an axis. */
+export const AXIS_MAX: f32 = 6
+
 function meanOfModel(model: i32): usize {
   return twoCovariances + <usize>model * TWO_COVARIANCE_BYTES
 }
@@ -30,7 +33,7 @@ function centredOf(slot: i32): usize {
 }
 
 /**
- * Projects the vectors of slots `from` to `to` on the axes of both models, capped at six within-person deviations. Computes
+ * Projects the vectors of slots `from` to `to` on the axes of all models, capped at six within-person deviations. Computes
  * four axes at a time, so that their sums are independent, and all slots for each four, so that the weights are read once.
  * Axes along which people do not differ are skipped: they would add exactly zero.
  */
@@ -59,7 +62,7 @@ export function project(from: i32, to: i32): void {
           d = f32x4.add(d, f32x4.mul(value, v128.load(weights + at, 1776)))
         }
         const sums = f32x4(sumLanes(a), sumLanes(b), sumLanes(c), sumLanes(d))
-        v128.store(projectedOf(model, slot) + (<usize>i << 2), clampLanes(sums, -6, 6))
+        v128.store(projectedOf(model, slot) + (<usize>i << 2), clampLanes(sums, -AXIS_MAX, AXIS_MAX))
       }
     }
   }

@@ -28,8 +28,8 @@ export function leftOutFigures(
 ): LeftOut[] {
   const wasm = new Uint8Array(readFileSync(wasmFile()))
   const { fitting, untouched } = splitPeople(loadPeople(data, 'aalto'))
-  const people = loadSources({ data, without: null, most: Number.POSITIVE_INFINITY })
-  const { whole } = fitFoundation(wasm, people, onProgress)
+  const people = loadSources({ data, without: null, peopleMax: Number.POSITIVE_INFINITY })
+  const { whole } = fitFoundation(wasm, people, 0, onProgress)
   const [victims, strangers] = [victimsOf(untouched), strangersOf(fitting)]
   return [...new Set(Object.values(MEMORY_MODELS).map(({ family }) => family))].flatMap((family) => {
     onProgress(`without ${family} ...`)

@@ -1,24 +1,17 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
 import type { Sitting } from '../domain/sitting.js'
 import { wasmFile } from '../scoring/artifacts.js'
 import { createKernel, type Kernel } from '../scoring/kernel.js'
 import { type Boosted, scoresOf } from './boosting.js'
 import type { Comparisons } from './comparisons.js'
 import { type Confidence, errorsAt, fitConfidence } from './confidence.js'
-import type { FittableSet } from './dataset.js'
-import { bySource, FITTABLE, loadSources, type People, type Sources } from './fitted-sources.js'
-import { embeddingSources, FOLDS, type Foundation, fitFoundation, withEmbeddings, withoutFold } from './foundation.js'
+import { type FittableSet, reportedPeople } from './dataset.js'
+import { bySource, FITTABLE, LESSONS, loadSources, type Selection, type Sources } from './fitted-sources.js'
+import { embeddingSources, type Foundation, fitFoundation, withEmbeddings, withoutFold } from './foundation.js'
 import { bootstrapIntervals, type Figures, figuresOf, type Intervals, type PersonScores } from './metrics.js'
-import {
-  CONDITION_COUNT,
-  encodeModel,
-  type Fusion,
-  type ModelParts,
-  withoutSynthesis,
-  withSynthesis,
-} from './model-file.js'
+import { CONDITION_COUNT, encodeModel, type Fusion, type ModelParts, withSynthesis } from './model-file.js'
 import { PROTOCOLS, type ProtocolName, runProtocol } from './protocols.js'
-import { forget, runTasks, type Task, type Works } from './tasks.js'
+import { createProgress, runTasks, type Task, type Works, writeWhole } from './tasks.js'
 
 type OnProgress = (message: string) => void
 
@@ -30,8 +23,8 @@ interface CalibrateOptions {
   readonly seed: number
   /** A source that is reported and not fitted, which shows how the model serves other keyboards and people. */
   readonly without?: FittableSet | undefined
-  /** The first people of each source that are fitted on; all by default. */
-  readonly most?: number | undefined
+  /** Most people of a source that are fitted on, the first ones; all by default. */
+  readonly peopleMax?: number | undefined
   readonly onProgress?: OnProgress
 }
 
@@ -66,36 +59,43 @@ const EMBEDDING = { steps: 8000, hidden: 256 }
 /** The promised 1 %, less the uncertainty of the out-of-fold figure. */
 const FALSE_MATCHES = 0.0085
 const SITTINGS = ['same', 'later'] as const
+/** Folds of people. With four, the models of a fold still see three quarters of the people. Two are enough for a model that is not shipped. */
+const FOLDS = { all: 4, without: 2 }
 
-/** Seconds of each part on two cores (model/notebook.md), for the time left. */
+/** Seconds of each part on a core of a shared AMD EPYC, for the time left. */
 const SECONDS = {
   treeRow: 3.5e-7,
-  embeddingStep: 0.028,
-  comparisons: 100,
+  embeddingStep: 0.026,
+  comparisons: 200,
   liveness: 300,
   loneLiveness: 60,
   synthesis: 150,
 }
+/** Comparisons of one person in one draw: five rounds of about 30. */
+const COMPARISONS = 150
 
 /**
  * Fits a model on all sources that may be fitted, and writes it. The fusion of each sitting is fitted once on all people and once
  * without each of four folds, which give the calibration and the out-of-fold figures. The same data, seed and build give the same
- * bytes. A model `without` a source is fitted without one fold, which gives its calibration, and detects no bots. Throws if a
- * file of a source of varying or composed text is missing.
+ * bytes. A model `without` a source is fitted without one of two folds, which gives its calibration, and detects no bots. Throws if
+ * the files of varying and of composed text are missing.
  */
 export async function calibrate(options: CalibrateOptions): Promise<Calibrated> {
-  const { data, out, seed, without = null, most = Number.POSITIVE_INFINITY, onProgress = () => {} } = options
+  const { data, out, seed, without = null, peopleMax = Number.POSITIVE_INFINITY, onProgress = () => {} } = options
   const wasm = new Uint8Array(readFileSync(wasmFile()))
-  const whom: People = { data, without, most }
-  const people = loadSources(whom)
+  const selection: Selection = { data, without, peopleMax }
+  const people = loadSources(selection)
   onProgress(`fitting on ${FITTABLE.map((source) => `${people[source].length} of ${source}`).join(', ')}`)
-  const bare = fitFoundation(wasm, people, onProgress)
-  const embeddings = embeddingTasks(wasm, bare, people, seed)
-  const foundation = withEmbeddings(bare, await runTasks(embeddings, { kept: out, onProgress }))
-  const rows = await runTasks(comparisonTasks(foundation, whom, seed), { kept: null, onProgress })
+  const folds = without === null ? FOLDS.all : FOLDS.without
+  const bare = fitFoundation(wasm, people, folds, onProgress)
+  const keeping = { kept: out, progress: createProgress(expectedSeconds(people, without), onProgress) }
+  const embedding = await runTasks(embeddingTasks(wasm, bare, people, seed), keeping)
+  const foundation = withEmbeddings(bare, embedding.results)
+  const { results: rows } = await runTasks(comparisonTasks(foundation, selection, seed), { ...keeping, kept: null })
   const fitted = SITTINGS.flatMap((sitting, i) => fusionTasks(rows[i] as Comparisons, sitting, { seed, without }))
-  const signs = without === null ? livenessTasks(foundation.whole, whom, seed) : []
-  const results = await runTasks<keyof Works>([...fitted, ...signs], { kept: out, onProgress })
+  const signs = without === null ? livenessTasks(foundation.whole, selection, seed) : []
+  const { results, files } = await runTasks<keyof Works>([...fitted, ...signs], keeping)
+  onProgress('calibration')
   const perSitting = fitted.length / SITTINGS.length
   const fittedOf = (i: number): Fitted => {
     const fits = results.slice(i * perSitting, (i + 1) * perSitting) as Boosted[]
@@ -105,42 +105,29 @@ export async function calibrate(options: CalibrateOptions): Promise<Calibrated> 
   const shipped = ({ fits, confidence }: Fitted) => fusionOf(fits.at(-1), confidence)
   const parts: ModelParts = { ...foundation.whole, fusions: [shipped(same), shipped(later)] }
   const bytes = without === null ? withSigns(parts, results.slice(fitted.length)) : encodeModel(parts)
-  writeFileSync(out, bytes)
-  forget([...embeddings, ...fitted, ...signs], out)
+  writeWhole(out, bytes)
+  for (const file of [...embedding.files, ...files]) rmSync(file)
+  onProgress('report')
   return {
     bytes: bytes.length,
     outOfFold: without === null ? reportOutOfFold(wasm, foundation, [same, later], people) : {},
-    leftOut:
-      without === null
-        ? {}
-        : report(
-            [{ kernel: createKernel(wasm, bytes), people: loadSources({ data, without: null, most }) }],
-            [without],
-          ),
+    leftOut: without === null ? {} : reportLeftOut(createKernel(wasm, bytes), data, without),
     priors: { same: same.confidence.prior, later: later.confidence.prior },
   }
 }
 
-interface SynthesisOptions {
-  readonly data: string
-  /** Model file whose other parts are kept bit for bit. */
-  readonly model: string
-  readonly out: string
-  readonly seed: number
-  readonly onProgress?: OnProgress
-}
-
-/** Writes a model with the synthesis trees fitted anew. Returns its bytes. Throws if a file of a source is missing. */
-export async function calibrateSynthesis(options: SynthesisOptions): Promise<number> {
-  const { data, model, out, seed, onProgress = () => {} } = options
-  const judging = withoutSynthesis(new Uint8Array(readFileSync(model)))
-  const task = synthesisTask(judging, { data, without: null, most: Number.POSITIVE_INFINITY }, seed)
-  const [synthesis] = await runTasks([task], { kept: out, onProgress })
-  if (synthesis === undefined) throw new Error('no synthesis trees') // one task has one result
-  const bytes = withSynthesis(judging, synthesis)
-  writeFileSync(out, bytes)
-  forget([task], out)
-  return bytes.length
+/** Expected seconds of all tasks. */
+function expectedSeconds(people: Sources, without: FittableSet | null): number {
+  const { comparisons, embeddingStep, liveness, loneLiveness, synthesis, treeRow } = SECONDS
+  const trees = SITTINGS.map((sitting) => {
+    const persons = FITTABLE.map((source) => people[source].length * LESSONS[source].draws[sitting])
+    const rows = COMPARISONS * persons.reduce((sum, n) => sum + n, 0)
+    return treeRow * TREES[sitting] * rows * (without === null ? FOLDS.all + 1 : 1)
+  })
+  const networks = (without === null ? FOLDS.all : FOLDS.without) + 1
+  const signs = without === null ? liveness + loneLiveness + synthesis : 0
+  const perSitting = trees.reduce((sum, seconds) => sum + seconds + comparisons, 0)
+  return networks * embeddingStep * EMBEDDING.steps + perSitting + signs
 }
 
 /** The trees of a sitting, fitted without each fold and then on all rows, and the curve to confidence. */
@@ -150,33 +137,39 @@ interface Fitted {
 }
 
 /** A network without each fold, and then one of all people. */
-function embeddingTasks(wasm: Uint8Array, { whole }: Foundation, people: Sources, seed: number): Task<'embedding'>[] {
+function embeddingTasks(
+  wasm: Uint8Array,
+  { whole, folds }: Foundation,
+  people: Sources,
+  seed: number,
+): Task<'embedding'>[] {
   const sources = embeddingSources(createKernel(wasm, encodeModel(whole)), people)
-  return [...foldNumbers, null].map((fold) => ({
+  return [...folds.keys(), null].map((fold) => ({
     name: fold === null ? 'embedding' : `embedding without fold ${fold}`,
     work: 'embedding',
-    input: { sources: sources.map((source) => withoutFold(source, fold)), options: { ...EMBEDDING, seed } },
+    input: {
+      sources: sources.map((source) => withoutFold(source, fold, folds.length)),
+      options: { ...EMBEDDING, seed },
+    },
     seconds: SECONDS.embeddingStep * EMBEDDING.steps,
   }))
 }
 
-const foldNumbers = Array.from({ length: FOLDS }, (_, fold) => fold)
-
-const comparisonTasks = ({ folds }: Foundation, people: People, seed: number): Task<'comparisons'>[] =>
+const comparisonTasks = ({ folds }: Foundation, selection: Selection, seed: number): Task<'comparisons'>[] =>
   SITTINGS.map((sitting) => ({
     name: `comparisons of the ${sitting} sitting`,
     work: 'comparisons',
-    input: { people, models: folds.map(encodeModel), sitting, seed },
+    input: { selection, models: folds.map(encodeModel), sitting, seed },
     seconds: SECONDS.comparisons,
   }))
 
-/** A fit without each fold, or without the first one alone if a source is left out, and then one of all rows. */
+/** A fit without each fold and then one of all rows; if a source is left out, only the fit without the first fold. */
 function fusionTasks(
   { data, folds }: Comparisons,
   sitting: Sitting,
   { seed, without }: { readonly seed: number; readonly without: FittableSet | null },
 ): Task<'trees'>[] {
-  const which = without === null ? [...foldNumbers, null] : [0]
+  const which = without === null ? [...Array(FOLDS.all).keys(), null] : [0]
   return which.map((fold) => {
     const weights = new Float32Array(new SharedArrayBuffer(4 * data.labels.length))
     weights.set(data.weights.map((weight, row) => (folds[row] === fold ? 0 : weight)))
@@ -184,29 +177,22 @@ function fusionTasks(
     return {
       name: `trees of the ${sitting} sitting${fold === null ? '' : ` without fold ${fold}`}`,
       work: 'trees',
-      input: { data: { ...data, weights }, options: { ...FUSION, trees, seed: seed + (fold ?? FOLDS) } },
+      input: { data: { ...data, weights }, options: { ...FUSION, trees, seed: seed + (fold ?? FOLDS.all) } },
       seconds: SECONDS.treeRow * trees * data.labels.length,
     }
   })
 }
 
-const livenessTasks = (parts: ModelParts, people: People, seed: number): Task<keyof Works>[] => [
-  { name: 'bot signs with references', work: 'liveness', input: { people, parts, seed }, seconds: SECONDS.liveness },
+const livenessTasks = (parts: ModelParts, selection: Selection, seed: number): Task<keyof Works>[] => [
+  { name: 'bot signs with references', work: 'liveness', input: { selection, parts, seed }, seconds: SECONDS.liveness },
   {
     name: 'bot signs of patterns alone',
     work: 'loneLiveness',
-    input: { people, parts, seed },
+    input: { selection, parts, seed },
     seconds: SECONDS.loneLiveness,
   },
-  synthesisTask(encodeModel(parts), people, seed),
+  { name: 'signs of synthesis', work: 'synthesis', input: { selection, parts, seed }, seconds: SECONDS.synthesis },
 ]
-
-const synthesisTask = (model: Uint8Array, people: People, seed: number): Task<'synthesis'> => ({
-  name: 'signs of synthesis',
-  work: 'synthesis',
-  input: { people, model, seed },
-  seconds: SECONDS.synthesis,
-})
 
 /** The model with the results of `livenessTasks`. */
 function withSigns(parts: ModelParts, results: readonly Works[keyof Works]['result'][]): Uint8Array {
@@ -228,7 +214,7 @@ function withSigns(parts: ModelParts, results: readonly Works[keyof Works]['resu
 /** Scores every row of a fold by the fit without the fold. Rows of folds without such a fit are left out. */
 function outOfFoldRows({ data, folds, sources, conditions }: Comparisons, fits: readonly Boosted[]) {
   const all = new Float64Array(data.labels.length).fill(Number.NaN)
-  const withoutFolds = fits.length === 1 ? fits : fits.slice(0, FOLDS)
+  const withoutFolds = fits.length === 1 ? fits : fits.slice(0, FOLDS.all)
   withoutFolds.forEach((fit, fold) => {
     scoresOf(fit, data, (row) => folds[row] === fold).forEach((score, row) => {
       if (folds[row] === fold) all[row] = score
@@ -263,11 +249,17 @@ const reportOutOfFold = (
       const of = ({ fits, confidence }: Fitted) => fusionOf(fits[fold], confidence)
       return {
         kernel: createKernel(wasm, encodeModel({ ...parts, fusions: [of(same), of(later)] })),
-        people: bySource((source) => people[source].filter((_, i) => i % FOLDS === fold)),
+        people: bySource((source) => people[source].filter((_, i) => i % FOLDS.all === fold)),
       }
     }),
     FITTABLE,
   )
+
+/** Reports the left-out source by a model that was fitted without it. */
+const reportLeftOut = (kernel: Kernel, data: string, without: FittableSet): Record<string, OutOfFold> => {
+  const people = bySource((source) => (source === without ? reportedPeople(data, source) : []))
+  return report([{ kernel, people }], [without])
+}
 
 /** Runs the protocols of these sources within each group of people, on a model fitted without the group, and pools the results. */
 function report(

@@ -75,10 +75,10 @@ export function comparisonExamples(
 /** Every round of every source, as often as its lesson says. */
 function* drawn(people: Sources, sitting: Sitting, random: Random): Generator<[source: FittableSet, round: Round]> {
   for (const source of FITTABLE) {
-    const { rounds, draws, hasDays } = LESSONS[source]
+    const { rounds, draws, isAltered } = LESSONS[source]
     for (let draw = 0; draw < draws[sitting]; draw++) {
       for (const round of rounds(people[source], sitting, random))
-        yield [source, hasDays ? round : altered(round, sitting, random)]
+        yield [source, isAltered ? altered(round, sitting, random) : round]
     }
   }
 }

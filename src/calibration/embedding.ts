@@ -1,12 +1,12 @@
 import { createProducts, type Products } from './fitting-module.js'
-import { EMBEDDING_INPUTS, EMBEDDING_SIZE, type Embedding } from './model-file.js'
+import { EMBEDDING_SIZE, type Embedding, VECTOR_SIZE } from './model-file.js'
 import { type Random, seededRandom, shuffled } from './random.js'
 
-/** The patterns of the people of one source, as inputs of the network. Arrays are in memory that threads share. */
+/** The patterns of the people of one source, as inputs of the network. */
 export interface EmbeddingSource {
   /** Share of the steps that draw people of this source. */
   readonly weight: number
-  /** A matrix for each length that patterns were cut to, EMBEDDING_INPUTS numbers a pattern; the same patterns in each. */
+  /** A matrix for each length that patterns were cut to, VECTOR_SIZE numbers a pattern, in shared memory; the same patterns in each. */
   readonly cuts: readonly Float32Array[]
   /** First pattern of each person, and the number of patterns at the end. */
   readonly starts: Int32Array
@@ -15,13 +15,14 @@ export interface EmbeddingSource {
 }
 
 export interface EmbeddingOptions {
+  /** With half of the steps the error rates are a tenth higher (model/notebook.md). */
   readonly steps: number
   readonly hidden: number
   readonly seed: number
   readonly onStep?: (done: number) => unknown
 }
 
-/** People of a step; each is distinguished from the others. */
+/** People of a step; each is distinguished from the others. These numbers were not compared with others, except where a line says so. */
 const PEOPLE = 64
 const QUERIES = 3
 /** Numbers of references that a step draws from. */
@@ -66,13 +67,13 @@ export function fitEmbedding(sources: readonly EmbeddingSource[], options: Embed
 /** A source without the people who have too few patterns for a step. */
 function withEnough(source: EmbeddingSource): EmbeddingSource {
   const { starts, people } = source
-  const kept = people.filter((person) => patternsOf(starts, person) >= PATTERNS_MIN)
+  const kept = people.filter((person) => patternCount(starts, person) >= PATTERNS_MIN)
   if (kept.length < PEOPLE)
     throw new Error(`${kept.length} people with ${PATTERNS_MIN} patterns: an embedding wants ${PEOPLE} of each source`)
   return { ...source, people: kept }
 }
 
-const patternsOf = (starts: Int32Array, person: number): number =>
+const patternCount = (starts: Int32Array, person: number): number =>
   (starts[person + 1] as number) - (starts[person] as number)
 
 interface Scales {
@@ -82,16 +83,16 @@ interface Scales {
 
 /** Mean and spread of each input over the patterns of the first cut. */
 function scalesOf(sources: readonly EmbeddingSource[]): Scales {
-  const sums = new Float64Array(EMBEDDING_INPUTS)
-  const squares = new Float64Array(EMBEDDING_INPUTS)
+  const sums = new Float64Array(VECTOR_SIZE)
+  const squares = new Float64Array(VECTOR_SIZE)
   let n = 0
   for (const { cuts, starts, people } of sources) {
     const rows = cuts[0] as Float32Array
     for (const person of people)
       for (let row = starts[person] as number; row < (starts[person + 1] as number); row++) {
         n++
-        for (let i = 0; i < EMBEDDING_INPUTS; i++) {
-          const value = rows[row * EMBEDDING_INPUTS + i] as number
+        for (let i = 0; i < VECTOR_SIZE; i++) {
+          const value = rows[row * VECTOR_SIZE + i] as number
           sums[i] = (sums[i] as number) + value
           squares[i] = (squares[i] as number) + value * value
         }
@@ -107,13 +108,13 @@ function drawn(sources: readonly EmbeddingSource[], { mean, inverseSds }: Scales
   const { cuts, starts, people } = pickWeighted(sources, random)
   const from = cuts[Math.floor(random() * cuts.length)] as Float32Array
   const references = REFERENCES[Math.floor(random() * REFERENCES.length)] as number
-  const rows = new Float32Array(PEOPLE * (references + QUERIES) * EMBEDDING_INPUTS)
+  const rows = new Float32Array(PEOPLE * (references + QUERIES) * VECTOR_SIZE)
   let at = 0
   for (const person of sampled(people, PEOPLE, random)) {
-    const patterns = Array.from({ length: patternsOf(starts, person) }, (_, i) => (starts[person] as number) + i)
+    const patterns = Array.from({ length: patternCount(starts, person) }, (_, i) => (starts[person] as number) + i)
     for (const pattern of sampled(patterns, references + QUERIES, random)) {
-      for (let i = 0; i < EMBEDDING_INPUTS; i++) {
-        const value = from[pattern * EMBEDDING_INPUTS + i] as number
+      for (let i = 0; i < VECTOR_SIZE; i++) {
+        const value = from[pattern * VECTOR_SIZE + i] as number
         const deviation = (value - (mean[i] as number)) * (inverseSds[i] as number)
         const kept = random() < DROPOUT.input ? 0 : 1 / (1 - DROPOUT.input)
         rows[at++] = kept * Math.max(-CAP, Math.min(CAP, deviation))
@@ -171,9 +172,9 @@ function createNetwork(hidden: number, random: Random): Network {
     weights(Float64Array.from({ length: count }, () => (2 * random() - 1) / Math.sqrt(inputs)))
   return {
     hidden,
-    hiddenWeights: uniform(hidden * EMBEDDING_INPUTS, EMBEDDING_INPUTS),
-    hiddenOffsets: uniform(hidden, EMBEDDING_INPUTS),
-    direct: uniform(EMBEDDING_SIZE * EMBEDDING_INPUTS, EMBEDDING_INPUTS),
+    hiddenWeights: uniform(hidden * VECTOR_SIZE, VECTOR_SIZE),
+    hiddenOffsets: uniform(hidden, VECTOR_SIZE),
+    direct: uniform(EMBEDDING_SIZE * VECTOR_SIZE, VECTOR_SIZE),
     through: uniform(EMBEDDING_SIZE * hidden, hidden),
     offsets: uniform(EMBEDDING_SIZE, hidden),
     scale: weights(Float64Array.of(SCALE)),
@@ -188,8 +189,8 @@ function createPass(network: Network) {
   let updates = 0
   return {
     train(rows: Float32Array, references: number, rate: number, random: Random): void {
-      const n = rows.length / EMBEDDING_INPUTS
-      const before = products(rows, hiddenWeights.value, n, hidden, EMBEDDING_INPUTS)
+      const n = rows.length / VECTOR_SIZE
+      const before = products(rows, hiddenWeights.value, n, hidden, VECTOR_SIZE)
       addOffsets(before, hiddenOffsets)
       const kept = new Float32Array(before.length)
       for (let i = 0; i < before.length; i++) {
@@ -197,22 +198,22 @@ function createPass(network: Network) {
         if (value > 0 && random() >= DROPOUT.hidden) kept[i] = 1 / (1 - DROPOUT.hidden)
         before[i] = value * (kept[i] as number)
       }
-      const out = products(rows, direct.value, n, EMBEDDING_SIZE, EMBEDDING_INPUTS)
+      const out = products(rows, direct.value, n, EMBEDDING_SIZE, VECTOR_SIZE)
       const second = products(before, through.value, n, EMBEDDING_SIZE, hidden)
       for (let i = 0; i < out.length; i++) out[i] = (out[i] as number) + (second[i] as number)
       addOffsets(out, offsets)
       const back = prototypeGradient(out, references, scale, products)
       const [backT, rowsT, hiddenT] = [
         transposed(back, n, EMBEDDING_SIZE),
-        transposed(rows, n, EMBEDDING_INPUTS),
+        transposed(rows, n, VECTOR_SIZE),
         transposed(before, n, hidden),
       ]
-      direct.gradient.set(products(backT, rowsT, EMBEDDING_SIZE, EMBEDDING_INPUTS, n))
+      direct.gradient.set(products(backT, rowsT, EMBEDDING_SIZE, VECTOR_SIZE, n))
       through.gradient.set(products(backT, hiddenT, EMBEDDING_SIZE, hidden, n))
       sumColumns(back, offsets.gradient)
       const inner = products(back, transposed(through.value, EMBEDDING_SIZE, hidden), n, hidden, EMBEDDING_SIZE)
       for (let i = 0; i < inner.length; i++) inner[i] = (inner[i] as number) * (kept[i] as number)
-      hiddenWeights.gradient.set(products(transposed(inner, n, hidden), rowsT, hidden, EMBEDDING_INPUTS, n))
+      hiddenWeights.gradient.set(products(transposed(inner, n, hidden), rowsT, hidden, VECTOR_SIZE, n))
       sumColumns(inner, hiddenOffsets.gradient)
       updates++
       for (const of of all) update(of, rate, updates)

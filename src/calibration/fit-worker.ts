@@ -6,6 +6,7 @@ import { comparisonExamples } from './comparisons.js'
 import { fitEmbedding } from './embedding.js'
 import { loadSources } from './fitted-sources.js'
 import { fitAmongReferences, fitLone, livenessPeople } from './liveness.js'
+import { encodeModel } from './model-file.js'
 import { fitSynthesis, synthesisPeople } from './synthesis.js'
 import type { Works } from './tasks.js'
 
@@ -17,14 +18,14 @@ const works: { readonly [Work in keyof Works]: (input: Works[Work]['input']) => 
     fitBinned(data, { ...options, onTree: (done) => done % 20 === 0 && onShare(done / options.trees) }),
   embedding: ({ sources, options }) =>
     fitEmbedding(sources, { ...options, onStep: (done) => done % 100 === 0 && onShare(done / options.steps) }),
-  comparisons: ({ people, models, sitting, seed }) =>
-    comparisonExamples({ wasm: wasm(), models }, loadSources(people), sitting, seed),
-  liveness: ({ people, parts, seed }) =>
-    fitAmongReferences(wasm(), parts, livenessPeople(loadSources(people)), { seed, onShare }),
-  loneLiveness: ({ people, parts, seed }) =>
-    fitLone(wasm(), parts, livenessPeople(loadSources(people)), { seed, onShare }),
-  synthesis: ({ people, model, seed }) =>
-    fitSynthesis(wasm(), model, synthesisPeople(loadSources(people)), { seed, onShare }),
+  comparisons: ({ selection, models, sitting, seed }) =>
+    comparisonExamples({ wasm: wasm(), models }, loadSources(selection), sitting, seed),
+  liveness: ({ selection, parts, seed }) =>
+    fitAmongReferences(wasm(), parts, livenessPeople(loadSources(selection)), { seed, onShare }),
+  loneLiveness: ({ selection, parts, seed }) =>
+    fitLone(wasm(), parts, livenessPeople(loadSources(selection)), { seed, onShare }),
+  synthesis: ({ selection, parts, seed }) =>
+    fitSynthesis(wasm(), encodeModel(parts), synthesisPeople(loadSources(selection)), { seed, onShare }),
 }
 
 // Sound: only tasks.ts starts this file, and it passes a task.

@@ -26,22 +26,27 @@ export const bySource = <T>(of: (source: FittableSet) => T): Record<FittableSet,
   // Sound: FITTABLE has every fittable set.
   Object.fromEntries(FITTABLE.map((source) => [source, of(source)])) as Record<FittableSet, T>
 
-/** The people that a model is fitted on. */
-export interface People {
+/** Which people a model is fitted on. */
+export interface Selection {
   /** Folder of the open data sets. */
   readonly data: string
   /** A source that is left out. */
   readonly without: FittableSet | null
-  /** The first people of each source. */
-  readonly most: number
+  /** Most people of a source, the first ones. */
+  readonly peopleMax: number
 }
 
-/** The people that a model is fitted on. */
-export const loadSources = ({ data, without, most }: People): Sources =>
-  bySource((source) => (source === without ? [] : loadToFit(data, source).slice(0, most)))
+/**
+ * Loads the people of a selection; nobody of a source whose file is missing. Throws an error with the remedy without varying and
+ * composed text. No other function of a fit reads people.
+ */
+export function loadSources({ data, without, peopleMax }: Selection): Sources {
+  const people = bySource((source) => (source === without ? [] : load(data, source).slice(0, peopleMax)))
+  if (people.aalto.length + people.klicke.length === 0) loadPeople(data, without === 'aalto' ? 'klicke' : 'aalto')
+  return people
+}
 
-/** People of a source that a model may be fitted on; nobody if its file is missing. No other function of a fit reads people. */
-function loadToFit(data: string, source: FittableSet): readonly Subject[] {
+function load(data: string, source: FittableSet): readonly Subject[] {
   if (!existsSync(join(data, DATA_SETS[source].file))) return []
   if (source === 'aalto') return splitPeople(loadPeople(data, source)).fitting
   if (source === 'klicke') return loadPeople(data, source, (id) => !isUntouchedWriter(id))
@@ -50,7 +55,7 @@ function loadToFit(data: string, source: FittableSet): readonly Subject[] {
 
 const PIECE = 64
 const PIECES_MAX = 40
-/** A long text in pieces. */
+/** A long text in pieces of so many presses. */
 const pieces = (text: TypingSession, presses: number): TypingSession[] =>
   Array.from({ length: Math.min(PIECES_MAX, Math.floor(text.length / presses)) }, (_, i) =>
     text.slice(presses * i, presses * (i + 1)),
@@ -62,7 +67,7 @@ const inPieces = ({ id, sessions }: Subject): Subject => ({
   ),
 })
 
-/** How a source teaches a model. */
+/** What a fit takes from a source. The weights were chosen in steps of a factor of two (model/notebook.md). */
 interface Lesson {
   /** Weight of its comparisons in the fusion of both sittings, relative to the varying text. */
   readonly weight: number
@@ -76,21 +81,22 @@ interface Lesson {
   readonly ways: (person: Subject) => TypingSession[][]
   /** Comparisons for the fusion of a sitting. */
   readonly rounds: (people: readonly Subject[], sitting: Sitting, random: Random) => Generator<Round>
-  /** Whether the comparisons of a later sitting have real days, so that none are simulated. */
-  readonly hasDays: boolean
+  /** Whether other days and ways of typing are simulated in some of its rounds; not where the days are real. */
+  readonly isAltered: boolean
 }
 
-const patternsOf = ({ sessions }: Subject): TypingSession[][] => [[...sessions.values()]]
+const oneWay = ({ sessions }: Subject): TypingSession[][] => [[...sessions.values()]]
 
+/** The lesson of each source. */
 export const LESSONS: Record<FittableSet, Lesson> = {
   aalto: {
     weight: 1,
     draws: { same: 3, later: 2 },
     vectors: [1, 0, 0.5],
     embedding: 0.4,
-    ways: patternsOf,
+    ways: oneWay,
     rounds: (people, _, random) => varyingText(people, random),
-    hasDays: false,
+    isAltered: true,
   },
   nislab: {
     weight: 0.5,
@@ -100,7 +106,7 @@ export const LESSONS: Record<FittableSet, Lesson> = {
     ways: ({ sessions }) =>
       ['h1', 'h2'].map((hand) => [...sessions].flatMap(([name, of]) => (name.includes(hand) ? [of] : []))),
     rounds: (people, _, random) => sameText(people, random),
-    hasDays: false,
+    isAltered: true,
   },
   monacoFree: {
     weight: 0.25,
@@ -109,24 +115,24 @@ export const LESSONS: Record<FittableSet, Lesson> = {
     embedding: 0,
     ways: ({ sessions }) => [[...sessions.values()].flatMap((day) => pieces(day, 50))],
     rounds: (people, _, random) => otherDays(people, random),
-    hasDays: true,
+    isAltered: false,
   },
   klicke: {
     weight: 1,
     draws: { same: 2, later: 1 },
     vectors: [0, 0, 1],
     embedding: 0.6,
-    ways: patternsOf,
+    ways: oneWay,
     rounds: composedText,
-    hasDays: true,
+    isAltered: true,
   },
   l2: {
     weight: 0.25,
     draws: { same: 3, later: 2 },
     vectors: [0, 0, 0.1],
     embedding: 0,
-    ways: (person) => patternsOf(inPieces(person)),
+    ways: (person) => oneWay(inPieces(person)),
     rounds: (people, sitting, random) => composedText(people.map(inPieces), sitting, random),
-    hasDays: true,
+    isAltered: true,
   },
 }

@@ -7,7 +7,6 @@ import { bySource, FITTABLE, LESSONS, type Sources } from './fitted-sources.js'
 import { meanOf } from './metrics.js'
 import {
   blankModel,
-  EMBEDDING_INPUTS,
   type Embedding,
   encodeModel,
   FEATURE_KINDS,
@@ -18,13 +17,11 @@ import {
 import { fitPopulation, keysOf, type RawSession } from './population.js'
 import { fitTwoCovariance, type VectorGroup } from './two-covariance.js'
 
-/** With four folds each fold's two-covariance models still see three quarters of the people. */
-export const FOLDS = 4
 const PRESSES_MAX = 64
 /** Shrinkage to the diagonal: little for many people, more for the 55 people with fifty patterns in each of two ways. */
 const RIDGES = [0.02, 0.1, 0.02]
 
-/** A person's patterns, in each way of typing. */
+/** A person's patterns in one way of typing. */
 type Typist = readonly TypingSession[]
 
 /** The kernel's log times of the first presses of every pattern, by person. */
@@ -39,10 +36,10 @@ function readPeople(kernel: Kernel, people: readonly Typist[], which: 'raw' | 'z
   )
 }
 
-/** The parts that are fitted before any tree: population, variances, scales, two-covariance models. */
+/** The parts that are fitted before any tree: population, variances, scales, two-covariance models and the embedding. */
 export interface Foundation {
   readonly whole: ModelParts
-  /** The parts with two-covariance models fitted without each fold. */
+  /** The parts with two-covariance models and an embedding fitted without each fold. */
   readonly folds: readonly ModelParts[]
 }
 
@@ -50,7 +47,12 @@ export interface Foundation {
  * Fits population, variances and scales on the varying text alone, or on composed text without it, and the two-covariance
  * models on all sources. Populations of both texts together are worse for either (model/notebook.md).
  */
-export function fitFoundation(wasm: Uint8Array, people: Sources, onProgress: (message: string) => void): Foundation {
+export function fitFoundation(
+  wasm: Uint8Array,
+  people: Sources,
+  folds: number,
+  onProgress: (message: string) => void,
+): Foundation {
   const typists = bySource((source) => people[source].map(LESSONS[source].ways))
   const counted = typists[people.aalto.length > 0 ? 'aalto' : 'klicke'].flat()
   const raw = readPeople(createKernel(wasm, encodeModel(blankModel())), counted, 'raw')
@@ -66,11 +68,11 @@ export function fitFoundation(wasm: Uint8Array, people: Sources, onProgress: (me
   const vectors = bySource((source) =>
     typists[source].map((ways) => ways.map((own) => own.map((session) => read(session).vector))),
   )
-  const without = (fold: number): ModelParts => {
+  const without = (fold: number | null): ModelParts => {
     const fitted = RIDGES.map((ridge, model) => {
       const groups: VectorGroup[] = FITTABLE.map((source) => ({
         weight: LESSONS[source].vectors[model] ?? 0,
-        people: vectors[source].filter((_, i) => i % FOLDS !== fold).flat(),
+        people: vectors[source].filter((_, i) => fold === null || i % folds !== fold).flat(),
       })).filter(({ weight, people }) => weight > 0 && people.length > 1)
       return groups.length > 0 ? fitTwoCovariance(groups, ridge) : null
     })
@@ -79,10 +81,10 @@ export function fitFoundation(wasm: Uint8Array, people: Sources, onProgress: (me
     return { ...normalised, twoCovariances: fitted.map((model) => model ?? some) }
   }
   onProgress(`population of ${population.nContexts} contexts`)
-  return { whole: without(-1), folds: Array.from({ length: FOLDS }, (_, fold) => without(fold)) }
+  return { whole: without(null), folds: Array.from({ length: folds }, (_, fold) => without(fold)) }
 }
 
-/** Lengths that patterns are cut to for the embedding, presses. */
+/** Lengths that patterns are cut to for the embedding, presses: those of P1 and P2. */
 const CUTS = [50, 25]
 
 /** The patterns of the sources that teach the embedding, by a kernel that holds the population. */
@@ -94,11 +96,10 @@ export function embeddingSources(kernel: Kernel, people: Sources): EmbeddingSour
       starts[i + 1] = (starts[i] ?? 0) + length
     })
     const cuts = CUTS.map((presses) => {
-      const rows = new Float32Array(new SharedArrayBuffer(4 * EMBEDDING_INPUTS * (starts.at(-1) ?? 0)))
+      const rows = new Float32Array(new SharedArrayBuffer(4 * VECTOR_SIZE * (starts.at(-1) ?? 0)))
       sessions.flat().forEach((session, i) => {
         kernel.read(0, encodeSample(session.slice(0, presses), 'visible'))
-        rows.set(kernel.vector(0), i * EMBEDDING_INPUTS)
-        rows.set(kernel.summary(0), i * EMBEDDING_INPUTS + VECTOR_SIZE)
+        rows.set(kernel.vector(0), i * VECTOR_SIZE)
       })
       return rows
     })
@@ -106,15 +107,15 @@ export function embeddingSources(kernel: Kernel, people: Sources): EmbeddingSour
   })
 }
 
-/** A source of the embedding without the people of a fold; the whole source if the fold is null. */
-export const withoutFold = (source: EmbeddingSource, fold: number | null): EmbeddingSource => ({
+/** A source of the embedding without the people of one of the folds; the whole source if the fold is null. */
+export const withoutFold = (source: EmbeddingSource, fold: number | null, folds: number): EmbeddingSource => ({
   ...source,
-  people: source.people.filter((person) => person % FOLDS !== fold),
+  people: source.people.filter((person) => person % folds !== fold),
 })
 
 /** The foundation with a network without each fold, and then one of all people. */
 export const withEmbeddings = ({ whole, folds }: Foundation, networks: readonly Embedding[]): Foundation => ({
-  whole: { ...whole, embedding: networks[FOLDS] ?? null },
+  whole: { ...whole, embedding: networks[folds.length] ?? null },
   folds: folds.map((parts, fold) => ({ ...parts, embedding: networks[fold] ?? null })),
 })
 

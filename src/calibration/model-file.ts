@@ -6,16 +6,15 @@ export const FEATURE_KINDS = 4
 export const SUMMARY_SIZE = 28
 export const VECTOR_SIZE = 148
 export const EMBEDDING_SIZE = 64
-export const EMBEDDING_INPUTS = VECTOR_SIZE + SUMMARY_SIZE
-/** Numbers at the start and at the end of a row of features that shift an impostor's score (`assembly/compare.ts`). */
+/** Numbers at the start of a row of features that shift an impostor's score (`assembly/compare.ts`), and at its end. */
 export const CONDITIONS = 12
-const LATE_CONDITIONS = 3
-export const CONDITION_COUNT = CONDITIONS + LATE_CONDITIONS
+const TRAILING_CONDITIONS = 3
+export const CONDITION_COUNT = CONDITIONS + TRAILING_CONDITIONS
 
 /** The conditions of a row of features. */
 export const conditionsOf = (row: Float32Array): number[] => [
   ...row.subarray(0, CONDITIONS),
-  ...row.subarray(row.length - LATE_CONDITIONS),
+  ...row.subarray(row.length - TRAILING_CONDITIONS),
 ]
 
 /** A two-covariance model of pattern vectors. */
@@ -159,7 +158,6 @@ function encodeTrees(trees: readonly Tree[]): Uint8Array {
 
 /** Index in the header of the number of synthesis trees; the number of their nodes follows. */
 const SYNTHESIS_TREES = 13
-const CURVE_BYTES = 12
 
 /** Adds synthesis trees to a model file; its other bytes stay the same. Throws if the file has synthesis trees. */
 export function withSynthesis(model: Uint8Array, { base, trees, intercept, allowance }: Synthesis): Uint8Array {
@@ -175,14 +173,4 @@ export function withSynthesis(model: Uint8Array, { base, trees, intercept, allow
       encodeTrees(trees),
     ]),
   )
-}
-
-/** The bytes of a model file before its synthesis trees. */
-export function withoutSynthesis(model: Uint8Array): Uint8Array {
-  const header = new Uint32Array(model.slice(0, 64).buffer)
-  const [trees = 0, nodes = 0] = header.subarray(SYNTHESIS_TREES)
-  if (trees === 0) return model
-  header.set([0, 0], SYNTHESIS_TREES)
-  const end = model.length - CURVE_BYTES - 4 * trees - 8 * nodes
-  return new Uint8Array(Buffer.concat([new Uint8Array(header.buffer), model.subarray(64, end)]))
 }

@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander'
-import { calibrate, calibrateSynthesis } from '../calibration/calibrate.js'
+import { calibrate } from '../calibration/calibrate.js'
 import type { FittableSet } from '../calibration/dataset.js'
 import { FITTABLE } from '../calibration/fitted-sources.js'
 import { seed, whole } from './arguments.js'
@@ -10,7 +10,6 @@ interface Options {
   readonly seed: number
   readonly without?: FittableSet
   readonly people?: number
-  readonly synthesisOf?: string
 }
 
 /** `keystride calibrate`: fits a scoring model. */
@@ -28,7 +27,7 @@ export function calibrateCommand(run: (work: () => Promise<void>) => Promise<voi
     .option(
       '--people <number>',
       'fit on the first people of each source only, which is faster and worse',
-      whole(100, 1_000_000),
+      whole(200, 1_000_000),
     )
     .addOption(
       new Option(
@@ -36,23 +35,16 @@ export function calibrateCommand(run: (work: () => Promise<void>) => Promise<voi
         'report on this source and do not fit it; the model is not for a service',
       ).choices(FITTABLE),
     )
-    .addOption(
-      new Option(
-        '--synthesis-of <model>',
-        'keep all of this model file and fit only the trees that find patterns drawn from captured sign-ins; takes minutes',
-      ).conflicts('without'),
-    )
     .action((options: Options) =>
       run(async () => {
         const began = Date.now()
         const onProgress = (message: string) =>
           process.stderr.write(`${String(Math.round((Date.now() - began) / 1000)).padStart(5)} s  ${message}\n`)
-        if (options.synthesisOf !== undefined) {
-          const bytes = await calibrateSynthesis({ ...options, model: options.synthesisOf, onProgress })
-          process.stdout.write(`${options.out}: ${bytes} bytes\n`)
-          return
-        }
-        const { bytes, priors, outOfFold, leftOut } = await calibrate({ ...options, most: options.people, onProgress })
+        const { bytes, priors, outOfFold, leftOut } = await calibrate({
+          ...options,
+          peopleMax: options.people,
+          onProgress,
+        })
         for (const [name, found] of Object.entries(outOfFold))
           process.stdout.write(`${name}, out of fold: ${JSON.stringify(found)}\n`)
         for (const [name, found] of Object.entries(leftOut))

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import type { Tree } from '../../src/calibration/boosting.js'
-import { blankModel, encodeModel, withoutSynthesis } from '../../src/calibration/model-file.js'
+import { blankModel, encodeModel } from '../../src/calibration/model-file.js'
 import { type Random, seededRandom } from '../../src/calibration/random.js'
 import { modelFile, wasmFile } from '../../src/scoring/artifacts.js'
 import { createKernel } from '../../src/scoring/kernel.js'
@@ -125,10 +125,11 @@ const anyRow = (random: Random, length: number): Float32Array =>
 
 /** The ensembles of a model file: they are its end (table in `assembly/model.ts`). */
 function treesOf(model: Uint8Array): Ensembles {
-  const { buffer } = new Uint8Array(withoutSynthesis(model))
+  const { buffer } = new Uint8Array(model)
   const [fusion = 0, fusionNodes = 0, liveness = 0, livenessNodes = 0] = new Uint32Array(buffer, 12, 4)
   const [lone = 0, loneNodes = 0, later = 0, laterNodes = 0] = new Uint32Array(buffer, 36, 4)
-  let end = buffer.byteLength
+  const [synthesis = 0, synthesisNodes = 0] = new Uint32Array(buffer, 52, 2)
+  let end = buffer.byteLength - (synthesis === 0 ? 0 : 12 + 4 * synthesis + 8 * synthesisNodes)
   const last = (count: number, nodes: number): Tree[] => {
     end -= 4 * count + 8 * nodes
     const roots = new Uint32Array(buffer, end, count)

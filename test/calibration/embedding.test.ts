@@ -3,11 +3,10 @@ import { describe, expect, it } from 'vitest'
 import { type EmbeddingSource, fitEmbedding } from '../../src/calibration/embedding.js'
 import {
   blankModel,
-  CONDITIONS,
-  EMBEDDING_INPUTS,
   EMBEDDING_SIZE,
   type Embedding,
   encodeModel,
+  VECTOR_SIZE,
 } from '../../src/calibration/model-file.js'
 import { normal, seededRandom } from '../../src/calibration/random.js'
 import { wasmFile } from '../../src/scoring/artifacts.js'
@@ -23,7 +22,7 @@ function source(people: number, seed: number): EmbeddingSource {
   const random = seededRandom(seed)
   const rows: number[] = []
   for (let person = 0; person < people; person++) {
-    const own = Array.from({ length: EMBEDDING_INPUTS }, (_, i) => (i < 20 ? 3 * normal(random) : 0))
+    const own = Array.from({ length: VECTOR_SIZE }, (_, i) => (i < 20 ? 3 * normal(random) : 0))
     for (let pattern = 0; pattern < PATTERNS; pattern++) rows.push(...own.map((mean) => mean + normal(random)))
   }
   return {
@@ -49,12 +48,12 @@ function embedded(network: Embedding, input: Float32Array): number[] {
 const dot = (a: readonly number[], b: readonly number[]): number => a.reduce((sum, x, i) => sum + x * (b[i] ?? 0), 0)
 
 describe('embedding', () => {
-  it('brings the patterns of a person together who was not fitted on, and parts those of others', () => {
+  it('gives two patterns of a person who was not fitted on nearer directions than patterns of others', () => {
     const network = fitEmbedding([source(80, 1)], OPTIONS)
     const rows = source(40, 2).cuts[0] ?? new Float32Array()
     const directions = Array.from({ length: 80 }, (_, i) => {
       const row = Math.floor(i / 2) * PATTERNS + (i % 2)
-      return embedded(network, rows.subarray(row * EMBEDDING_INPUTS, (row + 1) * EMBEDDING_INPUTS))
+      return embedded(network, rows.subarray(row * VECTOR_SIZE, (row + 1) * VECTOR_SIZE))
     })
     const nearest = directions.map((own, i) => {
       const cosines = directions.map((other, j) => (i === j ? -2 : dot(own, other)))
@@ -78,11 +77,11 @@ describe('embedding', () => {
     const random = seededRandom(5)
     const drawn = (length: number) => Float32Array.from({ length }, () => normal(random))
     const network = {
-      mean: drawn(EMBEDDING_INPUTS),
-      inverseSds: drawn(EMBEDDING_INPUTS).map(Math.abs),
-      hiddenWeights: drawn(12 * EMBEDDING_INPUTS),
+      mean: drawn(VECTOR_SIZE),
+      inverseSds: drawn(VECTOR_SIZE).map(Math.abs),
+      hiddenWeights: drawn(12 * VECTOR_SIZE),
       hiddenOffsets: drawn(12),
-      direct: drawn(EMBEDDING_SIZE * EMBEDDING_INPUTS),
+      direct: drawn(EMBEDDING_SIZE * VECTOR_SIZE),
       through: drawn(EMBEDDING_SIZE * 12),
       offsets: drawn(EMBEDDING_SIZE),
     }
@@ -92,7 +91,7 @@ describe('embedding', () => {
     )
     const read = (slot: number, session: number) => {
       kernel.read(slot, encodeSample(typedBy(slot === 0 ? 2 : 1, session, 45), 'visible'))
-      return embedded(network, Float32Array.of(...kernel.vector(slot), ...kernel.summary(slot)))
+      return embedded(network, kernel.vector(slot))
     }
     const references = [1, 2, 3].map((slot) => read(slot, slot))
     const probe = read(0, 9)
@@ -101,9 +100,32 @@ describe('embedding', () => {
     const length = Math.hypot(...mean)
     // Its row of STATS is the last one: sixteen features, before the three late conditions.
     const row = kernel.compare(3).slice(-19)
-    expect(row.length).toBeGreaterThan(CONDITIONS)
     expect(row[0]).toBeCloseTo(dot(probe, mean) / length, 3)
     expect(row[1]).toBeCloseTo(dot(probe, mean), 3)
     expect(row[2]).toBeCloseTo(length, 3)
+  })
+
+  it('gives the same comparison from a stored template', () => {
+    const random = seededRandom(6)
+    const drawn = (length: number) => Float32Array.from({ length }, () => normal(random))
+    const network = {
+      mean: drawn(VECTOR_SIZE),
+      inverseSds: new Float32Array(VECTOR_SIZE).fill(1),
+      hiddenWeights: drawn(4 * VECTOR_SIZE),
+      hiddenOffsets: drawn(4),
+      direct: drawn(EMBEDDING_SIZE * VECTOR_SIZE),
+      through: drawn(EMBEDDING_SIZE * 4),
+      offsets: drawn(EMBEDDING_SIZE),
+    }
+    const model = encodeModel({ ...blankModel(), embedding: network })
+    const [whole, stored] = [1, 2].map(() => createKernel(new Uint8Array(readFileSync(wasmFile())), model))
+    const sampleOf = (who: number, session: number) => encodeSample(typedBy(who, session, 40), 'visible')
+    const references = [1, 2, 3, 4, 5].map((session) => sampleOf(1, session))
+    whole?.score(sampleOf(2, 9), references)
+    const template = whole?.templateOf(5).slice() ?? new Uint8Array()
+    whole?.score(sampleOf(3, 8), references)
+    stored?.scoreTemplate(sampleOf(3, 8), template)
+    // `compare` reads what the score has left: the last row of STATS holds the comparison of the directions.
+    expect(stored?.compare(5)).toEqual(whole?.compare(5))
   })
 })

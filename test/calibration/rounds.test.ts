@@ -32,6 +32,7 @@ describe('rounds of composed text', () => {
       for (const { references, genuine, impostors } of rounds) {
         const [own] = references.map(writerOf)
         expect(new Set([...references, ...genuine].map(writerOf))).toEqual(new Set([own]))
+        expect(impostors.length).toBeGreaterThan(0)
         expect(impostors.map(writerOf)).not.toContain(own)
         expect(genuine.length).toBeGreaterThan(0)
         const enrolled = references.map(pieceOf)
