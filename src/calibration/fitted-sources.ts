@@ -67,7 +67,7 @@ const inPieces = ({ id, sessions }: Subject): Subject => ({
   ),
 })
 
-/** What a fit takes from a source. The weights were chosen in steps of a factor of two (model/notebook.md). */
+/** The part of a source in a fit. The weights were chosen in steps of a factor of two (model/notebook.md). */
 interface Lesson {
   /** Weight of its comparisons in the fusion of both sittings, relative to the varying text. */
   readonly weight: number
