@@ -42,7 +42,7 @@ export function fitConfidence(rows: ScoredRows, share: number): Confidence {
 const dot = (a: readonly number[], b: readonly number[]): number => a.reduce((sum, x, i) => sum + x * (b[i] ?? 0), 0)
 const logistic = (x: number): number => 1 / (1 + Math.exp(-x))
 
-/** Fits of the threshold, each with more weight on the sources of which too many impostors passed the one before. */
+/** Fits of the threshold, each with up to three times more weight on sources of which the one before let too many impostors pass. No measurement behind it. */
 const SOURCE_ROUNDS = 8
 
 /**

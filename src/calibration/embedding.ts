@@ -22,7 +22,8 @@ export interface EmbeddingOptions {
   readonly onStep?: (done: number) => unknown
 }
 
-/** People of a step; each is distinguished from the others. These numbers were not compared with others, except where a line says so. */
+// No measurement behind the numbers of a step and of the rates.
+/** People of a step; each is distinguished from the others. */
 const PEOPLE = 64
 const QUERIES = 3
 /** Numbers of references that a step draws from. */

@@ -20,7 +20,7 @@ interface Exports {
 
 const PAGE = 65_536
 
-/** An instance of the module, with room for `bytes` from `start` on. */
+/** An instance of the module. `reserve` makes room for so many bytes from `start` on. */
 function createModule() {
   // Sound: the module of this build.
   const exports = instanceOf(readFileSync(fittingFile())) as unknown as Exports
@@ -32,9 +32,10 @@ function createModule() {
   return { exports, start, reserve }
 }
 
+/** Products of the rows of two matrices: `m` rows of `a` and `n` rows of `b`, of `width` numbers each. */
 export type Products = (a: ArrayLike<number>, b: ArrayLike<number>, m: number, n: number, width: number) => Float32Array
 
-/** Products of `m` rows with `n` rows of `width` numbers each, `m` x `n`; the counts are multiples of four. */
+/** The products, `m` x `n`, in f32. The three counts are multiples of four. */
 export function createProducts(): Products {
   const { exports, start, reserve } = createModule()
   return (a, b, m, n, width) => {
@@ -51,6 +52,7 @@ export function createProducts(): Products {
 /** Numbers of a bin, and bins of a column. */
 export const [BIN_NUMBERS, BINS] = [4, 256]
 
+/** Histograms of the rows of one tree. */
 export interface Histograms {
   /** Loads the bins of these rows in some columns, and their sums, BIN_NUMBERS a row. */
   load(columns: readonly Uint8Array[], rows: Int32Array, sums: Float32Array): void
@@ -58,6 +60,7 @@ export interface Histograms {
   of(places: Int32Array | null): Float32Array
 }
 
+/** An instance of the module for the trees of one fit. */
 export function createHistograms(): Histograms {
   const { exports, start, reserve } = createModule()
   let [all, columns] = [0, 0]

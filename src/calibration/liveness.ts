@@ -54,7 +54,7 @@ interface FitOptions {
 /** Writers of composed text for each person of varying text. */
 const WRITERS = 0.5
 
-/** The people that the liveness trees are fitted on, of both kinds of text in turn. */
+/** The people that the liveness trees are fitted on: two of varying text, one of composed text, and so on. */
 export function livenessPeople({ aalto, klicke }: Sources): Subject[] {
   if (aalto.length === 0) return [...klicke]
   return aalto.flatMap((person, i) => {

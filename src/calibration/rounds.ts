@@ -42,7 +42,7 @@ export function* varyingText(people: readonly Subject[], random: Random): Genera
   }
 }
 
-/** Most probes of the person in a round of composed text. */
+/** Most probes of the person in a round of composed text: as many as a round of varying text has. */
 const GENUINE_MAX = 10
 
 /**

@@ -50,7 +50,7 @@ describe('confidence', () => {
     }
   })
 
-  it('lets no more impostors of any source pass than allowed, and of one of them as many', () => {
+  it('lets at most the share of the impostors of each source pass, and that share of the worst source', () => {
     const random = seededRandom(4)
     const n = 60_000
     const sources = Uint8Array.from({ length: n }, () => (random() < 0.9 ? 0 : 1))
