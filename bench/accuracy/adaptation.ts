@@ -10,7 +10,7 @@ import {
   typistOf,
 } from '../../src/calibration/adaptation.js'
 import { errorsAt } from '../../src/calibration/confidence.js'
-import { loadPeople, type Subject, splitPeople, type TypingSession } from '../../src/calibration/dataset.js'
+import { inPieces, loadPeople, type Subject, splitPeople, type TypingSession } from '../../src/calibration/dataset.js'
 import { figuresOf, type PersonScores } from '../../src/calibration/metrics.js'
 import { runProtocol, varyingText } from '../../src/calibration/protocols.js'
 import { seededRandom } from '../../src/calibration/random.js'
@@ -104,10 +104,7 @@ function adapted(people: readonly Subject[]): void {
   console.log(`adapted, Aalto: impostors pass ${others.text()}, ${othersLearned.text()} after learning`)
 }
 
-const piecesOf = (day: TypingSession): Uint8Array[] =>
-  Array.from({ length: Math.floor(day.length / PRESSES) }, (_, i) =>
-    sampleOf(day.slice(PRESSES * i, PRESSES * i + PRESSES)),
-  )
+const piecesOf = (day: TypingSession): Uint8Array[] => inPieces(day, PRESSES).map(sampleOf)
 const daysOf = ({ sessions }: Subject): Uint8Array[][] => [...sessions.values()].map(piecesOf)
 const REFERENCES = 5
 

@@ -10,6 +10,10 @@ export type TypingSession = readonly KeyPress[]
 /** A longer time between two presses is a pause. */
 export const PAUSE_MS = 2000
 
+/** A long text in pieces of so many presses; what is left at the end is dropped. */
+export const inPieces = (text: TypingSession, presses: number): TypingSession[] =>
+  Array.from({ length: Math.floor(text.length / presses) }, (_, i) => text.slice(presses * i, presses * (i + 1)))
+
 /** One person of a data set. `sessions` is by name, in file order. */
 export interface Subject {
   readonly id: number

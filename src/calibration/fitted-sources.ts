@@ -4,6 +4,7 @@ import type { Sitting } from '../domain/sitting.js'
 import {
   DATA_SETS,
   type FittableSet,
+  inPieces,
   isUntouchedWriter,
   loadPeople,
   type Subject,
@@ -53,17 +54,17 @@ function load(data: string, source: FittableSet): readonly Subject[] {
   return loadPeople(data, source)
 }
 
+/** Presses of a piece of an essay: as many as the longest patterns of a round have. */
 const PIECE = 64
-const PIECES_MAX = 40
-/** A long text in pieces of so many presses. */
-const pieces = (text: TypingSession, presses: number): TypingSession[] =>
-  Array.from({ length: Math.min(PIECES_MAX, Math.floor(text.length / presses)) }, (_, i) =>
-    text.slice(presses * i, presses * (i + 1)),
-  )
-const inPieces = ({ id, sessions }: Subject): Subject => ({
+const [DAY_PIECE, PIECES_MAX] = [50, 40]
+/** A writer whose sessions are the pieces of the essay, in order. */
+const byPieces = ({ id, sessions }: Subject): Subject => ({
   id,
   sessions: new Map(
-    [...sessions.values()].flatMap((text) => pieces(text, PIECE)).map((piece, i) => [String(i), piece]),
+    [...sessions.values()]
+      .flatMap((text) => inPieces(text, PIECE))
+      .slice(0, PIECES_MAX)
+      .map((piece, i) => [String(i), piece]),
   ),
 })
 
@@ -113,7 +114,7 @@ export const LESSONS: Record<FittableSet, Lesson> = {
     draws: { same: 3, later: 2 },
     vectors: [0.05, 0, 0.1],
     embedding: 0,
-    ways: ({ sessions }) => [[...sessions.values()].flatMap((day) => pieces(day, 50))],
+    ways: ({ sessions }) => [[...sessions.values()].flatMap((day) => inPieces(day, DAY_PIECE))],
     rounds: (people, _, random) => otherDays(people, random),
     isAltered: false,
   },
@@ -131,8 +132,8 @@ export const LESSONS: Record<FittableSet, Lesson> = {
     draws: { same: 3, later: 2 },
     vectors: [0, 0, 0.1],
     embedding: 0,
-    ways: (person) => oneWay(inPieces(person)),
-    rounds: (people, sitting, random) => composedText(people.map(inPieces), sitting, random),
+    ways: (person) => oneWay(byPieces(person)),
+    rounds: (people, sitting, random) => composedText(people.map(byPieces), sitting, random),
     isAltered: true,
   },
 }

@@ -2,7 +2,7 @@ import type { Sitting } from '../domain/sitting.js'
 import type { Kernel, KernelScore } from '../scoring/kernel.js'
 import { encodeSample } from '../scoring/sample.js'
 import { BOT_LIKELIHOOD } from '../scoring/score.js'
-import type { DataSet, Subject, TypingSession } from './dataset.js'
+import { type DataSet, inPieces, type Subject, type TypingSession } from './dataset.js'
 import type { PersonScores } from './metrics.js'
 
 /** One person's part in a protocol: references, own probes, and the pattern that is compared with the others' references. */
@@ -46,8 +46,7 @@ function sameText(people: readonly Subject[], hands: 'h1' | 'h2'): Participant[]
 }
 
 const PIECE = 50
-const piecesOf = (session: TypingSession): TypingSession[] =>
-  numbers(0, Math.floor(session.length / PIECE)).map((i) => session.slice(PIECE * i, PIECE * (i + 1)))
+const piecesOf = (session: TypingSession): TypingSession[] => inPieces(session, PIECE)
 
 /** P4: enrol five pieces of 50 presses of session 0, probe the 50-press pieces of later sessions; impostors' first one. */
 export function otherDays(people: readonly Subject[]): Participant[] {

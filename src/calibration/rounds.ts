@@ -1,5 +1,5 @@
 import type { Sitting } from '../domain/sitting.js'
-import type { Subject, TypingSession } from './dataset.js'
+import { inPieces, type Subject, type TypingSession } from './dataset.js'
 import { type Random, shuffled } from './random.js'
 
 /** One enrolment: references, probes of the same person, probes of others. */
@@ -128,8 +128,7 @@ export function* sameText(people: readonly Subject[], random: Random): Generator
 
 /** Enrolls each session in pieces of 50 presses, with pieces of the person's other sessions as probes. */
 export function* otherDays(people: readonly Subject[], random: Random): Generator<Round> {
-  const pieces = (session: TypingSession): TypingSession[] =>
-    Array.from({ length: Math.floor(session.length / 50) }, (_, i) => session.slice(50 * i, 50 * i + 50))
+  const pieces = (session: TypingSession): TypingSession[] => inPieces(session, 50)
   for (const person of people) {
     const sessions = [...person.sessions.values()].map(pieces)
     for (const enrolled of sessions) {
