@@ -1,4 +1,4 @@
-import type { Subject, TypingSession } from '../../src/calibration/dataset.js'
+import { inPieces, type Subject, type TypingSession } from '../../src/calibration/dataset.js'
 import type { Kernel } from '../../src/scoring/kernel.js'
 import { sampleOf, within } from './forgeries.js'
 
@@ -18,13 +18,7 @@ export const sentences = (people: readonly Subject[], pressesMax: number): Patte
 
 /** Every session in pieces of `presses`: free text. */
 export const pieces = (people: readonly Subject[], presses: number): Patterns[] =>
-  people.map(({ sessions }) =>
-    [...sessions.values()].flatMap((session) =>
-      Array.from({ length: Math.floor(session.length / presses) }, (_, i) =>
-        session.slice(presses * i, presses * (i + 1)),
-      ),
-    ),
-  )
+  people.map(({ sessions }) => [...sessions.values()].flatMap((session) => inPieces(session, presses)))
 
 /** NISLAB's repetitions of each phrase with one hand class: their sessions are named phrase-hands-repetition. */
 export function passphrases(people: readonly Subject[], hands: 'h1' | 'h2'): Patterns[] {
