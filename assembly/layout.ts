@@ -15,7 +15,7 @@
  * | VECTOR   | 17 x 148 x f32                 | summary     | one pattern for the two-covariance models                 |
  * | PROJECTED| 3 x 17 x 148 x f32             | two-cov.    | the same in each model's own axes                         |
  * | PROJECTED_SUMS | 3 x 148 x f32         | two-cov.    | the references' sum of PROJECTED                          |
- * | EMBEDDING_INPUT | 148 x f32              | embedding   | one VECTOR in deviations of the fit                       |
+ * | EMBEDDING_INPUT | 152 x i16              | embedding   | one VECTOR in deviations of the fit, in steps of 1/512; four zeros |
  * | HIDDEN   | 256 x f32                      | embedding   | the hidden units of one pattern                           |
  * | EMBEDDED | 17 x 64 x f32                  | embedding   | the direction of each pattern                             |
  * | EMBEDDED_MEAN | 64 x f32                  | embedding   | the references' mean of EMBEDDED                          |
@@ -142,7 +142,7 @@ export const SUMMARY: usize = memory.data(2176, 16)
 export const VECTOR: usize = memory.data(10064, 16)
 export const PROJECTED: usize = memory.data(30192, 16)
 export const PROJECTED_SUMS: usize = memory.data(1776, 16)
-export const EMBEDDING_INPUT: usize = memory.data(592, 16)
+export const EMBEDDING_INPUT: usize = memory.data(304, 16)
 export const HIDDEN: usize = memory.data(1024, 16)
 export const EMBEDDED: usize = memory.data(4352, 16)
 export const EMBEDDED_MEAN: usize = memory.data(256, 16)

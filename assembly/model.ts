@@ -11,7 +11,7 @@
  * | components     | 4 x 8 x f32          | variances: user, first key, second key, pair, session, residual, total, spare |
  * | summary        | 3 x 28 x f32         | 1 / within-person deviation, population mean, 1 / population deviation |
  * | two-covariance | 3 x (148 + 148 x 148 + 148) x f32 | mean, projection (row per axis), between-person variance per axis; varying text, same text, composed text |
- * | embedding      | 148, 148, h x 148, h, 64 x 148, 64 x h, 64 x f32 | mean and 1 / deviation of the input; weights and offsets of h hidden units; weights of the input and of the hidden units and offsets of the output; absent without hidden units |
+ * | embedding      | 148, 148, h + 64 x f32; (h + 64) x 152 x i16; 64 x h, h + 64 x f32 | mean and 1 / deviation of the input; step of each row of input weights; these rows, of h hidden units and 64 outputs, with four zeros each; weights of the hidden units; offsets; absent without hidden units |
  * | calibration    | 41 x f32             | two curves of 18, of the same sitting and of a later one: fusion base, slope, intercept, fifteen weights of the conditions; then liveness base, slope, intercept, largest allowance for a person's own baseline, intercept of lone liveness |
  * | roots          | trees x u32          | first node of each fusion tree of the same sitting           |
  * | nodes          | nodes x 8 bytes      | f32 threshold or leaf value, i16 feature (-1 leaf), u16 left child from the root |
@@ -136,10 +136,14 @@ export function loadModel(bytes: i32): i32 {
 
 const HIDDEN_MAX: i32 = 256
 
-/** Bytes of an embedding with this number of hidden units in a model file; 0 without hidden units. */
+/** Bytes of a row of input weights of the embedding: 148 and four zeros, i16. */
+export const INPUT_ROW_BYTES: usize = 304
+
+/** Bytes of an embedding with this number of hidden units; 0 without hidden units. */
 function embeddingBytes(hidden: i32): usize {
-  const inputs = VECTOR_SIZE
-  return hidden == 0 ? 0 : <usize>(2 * inputs + hidden * (inputs + 1) + EMBEDDING_SIZE * (inputs + hidden + 1)) << 2
+  const rows = <usize>(hidden + EMBEDDING_SIZE)
+  const numbers = 2 * <usize>VECTOR_SIZE + 2 * rows + <usize>(EMBEDDING_SIZE * hidden)
+  return hidden == 0 ? 0 : (numbers << 2) + rows * INPUT_ROW_BYTES
 }
 
 /** Whether the kernel can compute an embedding with this number of hidden units. */

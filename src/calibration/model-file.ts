@@ -129,15 +129,36 @@ export function encodeModel(parts: ModelParts): Uint8Array {
 
 /** Index in the header of the number of hidden units. */
 const EMBEDDING_HIDDEN = 15
-const partsOf = (of: Embedding): Float32Array[] => [
-  of.mean,
-  of.inverseSds,
-  of.hiddenWeights,
-  of.hiddenOffsets,
-  of.direct,
-  of.through,
-  of.offsets,
-]
+const INPUT_ROW = 152
+/** Largest input weight of a row, in steps. */
+const WEIGHT_STEPS = 2047
+/** Steps of the input. */
+const INPUT_STEPS = 512
+
+/** The embedding's section, with the input weights in 16 bits. */
+function partsOf(of: Embedding): (Float32Array | Int16Array)[] {
+  const rows = [of.hiddenWeights, of.direct].flatMap((weights) =>
+    Array.from({ length: weights.length / VECTOR_SIZE }, (_, row) =>
+      weights.subarray(row * VECTOR_SIZE, (row + 1) * VECTOR_SIZE),
+    ),
+  )
+  const steps = rows.map((row) => Math.max(1e-9, ...row.map(Math.abs)) / WEIGHT_STEPS)
+  const weights = new Int16Array(rows.length * INPUT_ROW)
+  rows.forEach((row, i) => {
+    weights.set(
+      Array.from(row, (weight) => Math.round(weight / (steps[i] ?? 1))),
+      i * INPUT_ROW,
+    )
+  })
+  return [
+    of.mean,
+    of.inverseSds,
+    Float32Array.from(steps, (step) => step / INPUT_STEPS),
+    weights,
+    of.through,
+    Float32Array.of(...of.hiddenOffsets, ...of.offsets),
+  ]
+}
 
 function encodeTrees(trees: readonly Tree[]): Uint8Array {
   const bytes = new Uint8Array(4 * trees.length + 8 * nodesOf(trees))
