@@ -82,7 +82,7 @@ interface Lesson {
   readonly ways: (person: Subject) => TypingSession[][]
   /** Comparisons for the fusion of a sitting. */
   readonly rounds: (people: readonly Subject[], sitting: Sitting, random: Random) => Generator<Round>
-  /** Whether other days and ways of typing are simulated in some of its rounds; not where the days are real. */
+  /** Whether other days and ways of typing are simulated in some of its rounds: only for text that was typed in one go (model/notebook.md). */
   readonly isAltered: boolean
 }
 
@@ -125,7 +125,7 @@ export const LESSONS: Record<FittableSet, Lesson> = {
     embedding: 0.6,
     ways: oneWay,
     rounds: composedText,
-    isAltered: true,
+    isAltered: false,
   },
   l2: {
     weight: 0.25,
@@ -134,6 +134,6 @@ export const LESSONS: Record<FittableSet, Lesson> = {
     embedding: 0,
     ways: (person) => oneWay(byPieces(person)),
     rounds: (people, sitting, random) => composedText(people.map(byPieces), sitting, random),
-    isAltered: true,
+    isAltered: false,
   },
 }
