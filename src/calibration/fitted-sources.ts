@@ -70,7 +70,7 @@ const byPieces = ({ id, sessions }: Subject): Subject => ({
 
 /** The part of a source in a fit. The weights were chosen in steps of a factor of two (model/notebook.md). */
 interface Lesson {
-  /** Weight of its comparisons in the fusion of both sittings, relative to the varying text. */
+  /** Weight of its comparisons in the fusion of both sittings, relative to the composed text. */
   readonly weight: number
   /** Passes over all people: for few people a second one is worth as much as 600 more trees (model/notebook.md). */
   readonly draws: Record<Sitting, number>
@@ -91,7 +91,7 @@ const oneWay = ({ sessions }: Subject): TypingSession[][] => [[...sessions.value
 /** The lesson of each source. */
 export const LESSONS: Record<FittableSet, Lesson> = {
   aalto: {
-    weight: 1,
+    weight: 2,
     draws: { same: 3, later: 2 },
     vectors: [1, 0, 0.5],
     embedding: 0.4,
