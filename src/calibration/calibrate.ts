@@ -48,13 +48,13 @@ interface Calibrated {
 
 const FUSION = {
   leaves: 16,
-  learningRate: 0.05,
+  learningRate: 0.08,
   l2: 5,
   rowsPerLeafMin: 40,
   rowShare: 0.15,
   featureShare: 0.15,
 }
-const TREES: Record<Sitting, number> = { same: 1200, later: 900 }
+const TREES: Record<Sitting, number> = { same: 1000, later: 800 }
 const EMBEDDING = { steps: 8000, hidden: 256 }
 /** The promised 1 %, less the uncertainty of the out-of-fold figure. */
 const FALSE_MATCHES = 0.0085
