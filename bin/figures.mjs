@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // `npm run figures -- REPORT...`: writes docs/figures.json, the figures that README and docs print, from reports of
-// `npm run bench -- ratio --json FILE` and `npm run bench -- accuracy --json FILE`. test/figures.test.ts then names the tables to change.
+// `npm run bench -- ratio --json FILE` and `npm run bench -- accuracy --json FILE`, and from the standard output of `keystride calibrate`.
+// test/figures.test.ts then names the tables to change.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -14,16 +15,31 @@ const percent = (share, [low, high], digits) =>
 const short = (ratio) => ratio.toFixed(ratio < 0.1 ? 3 : ratio < 2 ? 2 : 1)
 const spread = ({ median, min, max }) => `${short(median)} (${short(min)} to ${short(max)})`
 
-/** Only P1 and P2: the model was fitted on the people of P3 and P4, whose figures come out of fold from `keystride calibrate`. */
-const accuracy = ({ P1, P2 }) => {
-  const row = ({ intervals, people, ...shares }) => ({
-    global_eer: percent(shares.global_eer, intervals.global_eer, 2),
-    per_user_eer: percent(shares.per_user_eer, intervals.per_user_eer, 2),
-    fnmr_at_1pct: percent(shares.fnmr_at_1pct, intervals.fnmr_at_1pct, 1),
-    fnmr_at_01pct: percent(shares.fnmr_at_01pct, intervals.fnmr_at_01pct, 1),
-    people: whole(people),
+const row = ({ intervals, people, ...shares }) => ({
+  global_eer: percent(shares.global_eer, intervals.global_eer, 2),
+  per_user_eer: percent(shares.per_user_eer, intervals.per_user_eer, 2),
+  fnmr_at_1pct: percent(shares.fnmr_at_1pct, intervals.fnmr_at_1pct, 1),
+  fnmr_at_01pct: percent(shares.fnmr_at_01pct, intervals.fnmr_at_01pct, 1),
+  people: whole(people),
+})
+const rows = (protocols) => ({
+  date: new Date().toISOString().slice(0, 10),
+  ...Object.fromEntries(Object.entries(protocols).map(([name, found]) => [name, row(found)])),
+})
+
+/** Protocols on people of whom the shipped model was fitted on all: their figures come out of fold from `keystride calibrate`. */
+const FITTED = ['P3', 'P3_one_hand', 'P4', 'P6_l2']
+const accuracy = (report) => rows(Object.fromEntries(Object.entries(report).filter(([name]) => !FITTED.includes(name))))
+
+/** The figures in the output of `keystride calibrate`; null if there are none. */
+function outOfFold(output) {
+  const found = [...output.matchAll(/^(\w+), out of fold: (.*)$/gm)].filter(([, name]) => FITTED.includes(name))
+  if (found.length === 0) return null
+  const reports = found.map(([, name, json]) => {
+    const { figures, intervals } = JSON.parse(json)
+    return [name, { ...figures, intervals }]
   })
-  return { date: new Date().toISOString().slice(0, 10), P1: row(P1), P2: row(P2) }
+  return rows(Object.fromEntries(reports))
 }
 
 const ratio = ({ at, machine, spread: ratios, turns, scan, idle_cpu_percent }) => ({
@@ -38,9 +54,15 @@ const ratio = ({ at, machine, spread: ratios, turns, scan, idle_cpu_percent }) =
 
 const figures = JSON.parse(readFileSync(out, 'utf8'))
 for (const file of positionals) {
-  const report = JSON.parse(readFileSync(file, 'utf8'))
+  const text = readFileSync(file, 'utf8')
+  const fitted = outOfFold(text)
+  if (fitted !== null) {
+    Object.assign(figures.out_of_fold, fitted)
+    continue
+  }
+  const report = JSON.parse(text)
   if ('turns' in report) Object.assign(figures.ratio, ratio(report))
   else if ('P1' in report) Object.assign(figures.accuracy, accuracy(report))
-  else throw new Error(`${file} is neither a report of the bench ratio nor one of the bench accuracy`)
+  else throw new Error(`${file} is no report of the bench ratio or accuracy, and no output of keystride calibrate`)
 }
 writeFileSync(out, `${JSON.stringify(figures, null, 2)}\n`)

@@ -118,15 +118,15 @@ export function fitBinned(data: Binned, options: BoostingOptions): Boosted {
   )
   const base = Math.log(genuine / (all - genuine))
   const scores = new Float64Array(n).fill(base)
+  const weighted = Uint32Array.from(weights.keys()).filter((row) => weights[row] !== 0)
   const histograms = createHistograms()
   const drawn = new Int32Array(n)
   const sums = new Float32Array(BIN_NUMBERS * n)
   const trees: Tree[] = []
   while (trees.length < options.trees) {
     let rows = 0
-    for (let i = 0; i < n; i++) {
+    for (const i of weighted) {
       const weight = weights[i] as number
-      if (weight === 0) continue
       const p = 1 / (1 + Math.exp(-(scores[i] as number)))
       const gradient = p - (labels[i] as number)
       const chance = options.rowShare + ((1 - options.rowShare) * Math.abs(gradient)) / UNSETTLED
@@ -139,7 +139,7 @@ export function fitBinned(data: Binned, options: BoostingOptions): Boosted {
     }
     const sample = { rows: drawn.subarray(0, rows), sums: sums.subarray(0, BIN_NUMBERS * rows) }
     const tree = growTree({ ...data, ...sample, histograms, options, random })
-    addTree(tree, data, scores)
+    addTree(tree, data, scores, weighted)
     trees.push(tree)
     options.onTree?.(trees.length)
   }
@@ -254,12 +254,12 @@ function bestSplit(
   return best
 }
 
-/** Adds a tree's leaf values to the score of every row, including the rows outside the sample. */
-function addTree(tree: Tree, { bins, cuts }: Binned, scores: Float64Array): void {
+/** Adds a tree's leaf values to the score of each of these rows. */
+function addTree(tree: Tree, { bins, cuts }: Binned, scores: Float64Array, rows: Uint32Array): void {
   const binOf = tree.feature.map((feature, i) => (feature < 0 ? 0 : (cuts[feature]?.indexOf(tree.value[i] ?? 0) ?? 0)))
   const columns = tree.feature.map((feature) => bins[feature] ?? new Uint8Array())
   const { feature, left, value } = tree
-  for (let row = 0; row < scores.length; row++) {
+  for (const row of rows) {
     let node = 0
     while ((feature[node] as number) >= 0) {
       const column = columns[node] as Uint8Array
@@ -269,9 +269,10 @@ function addTree(tree: Tree, { bins, cuts }: Binned, scores: Float64Array): void
   }
 }
 
-/** The trees' score of each row that `where` selects; NaN for the others. */
-export function scoresOf({ base, trees }: Boosted, data: Binned, where: (row: number) => boolean): Float64Array {
-  const scores = new Float64Array(data.labels.length).fill(base)
-  for (const tree of trees) addTree(tree, data, scores)
-  return scores.map((score, row) => (where(row) ? score : Number.NaN))
+/** The trees' score of each of these rows; NaN for the others. */
+export function scoresOf({ base, trees }: Boosted, data: Binned, rows: Uint32Array): Float64Array {
+  const scores = new Float64Array(data.labels.length).fill(Number.NaN)
+  for (const row of rows) scores[row] = base
+  for (const tree of trees) addTree(tree, data, scores, rows)
+  return scores
 }

@@ -109,9 +109,18 @@ function* compared(kernel: Kernel, round: Round): Generator<[label: 0 | 1, row: 
   }
 }
 
+/** Comparisons with a score each, for the calibration. */
+export interface ScoredRows {
+  readonly scores: Float64Array
+  readonly labels: Uint8Array
+  readonly sources: Uint8Array
+  readonly conditions: Float32Array
+}
+
 /** Row weights that give each source the total weight of its lesson; the unit is a row of the first source. */
-function weightsOf(sources: readonly number[]): Float32Array {
-  const counts = FITTABLE.map((_, source) => sources.filter((of) => of === source).length)
+export function weightsOf(sources: ArrayLike<number>): Float32Array {
+  const counts = FITTABLE.map(() => 0)
+  for (let row = 0; row < sources.length; row++) counts[sources[row] ?? 0] = (counts[sources[row] ?? 0] ?? 0) + 1
   const unit = counts.find((count) => count > 0) ?? 1
   const each = FITTABLE.map((source, i) => (LESSONS[source].weight * unit) / (counts[i] || 1))
   return Float32Array.from(sources, (source) => each[source] ?? 1)

@@ -1,16 +1,6 @@
+import { type ScoredRows, weightsOf } from './comparisons.js'
 import { type Interval, intervalOf, type PersonScores } from './metrics.js'
 import { seededRandom } from './random.js'
-
-/** Out-of-fold scores of comparisons, with the metadata for calibration. */
-interface ScoredRows {
-  readonly scores: Float64Array
-  readonly labels: Uint8Array
-  readonly weights: Float32Array
-  /** A number for each source of people. */
-  readonly sources: Uint8Array
-  /** The numbers of a row that shift an impostor's score (`assembly/compare.ts`). */
-  readonly conditions: (row: number) => readonly number[]
-}
 
 export interface Confidence {
   readonly slope: number
@@ -27,10 +17,16 @@ export interface Confidence {
  * equivalent to a prior, so confidence stays a probability at that share of genuine attempts.
  */
 export function fitConfidence(rows: ScoredRows, share: number): Confidence {
-  const impostors = Array.from(rows.scores.keys()).filter((row) => rows.labels[row] === 0)
-  const line = lineForEverySource(rows, impostors, share)
-  const above = rows.scores.map((score, row) => score - dot(line, [1, ...rows.conditions(row)]))
-  const { slope, intercept } = plattScale(above, rows.labels, rows.weights)
+  const weights = weightsOf(rows.sources)
+  const all = Uint32Array.from(rows.scores.keys())
+  const line = lineForEverySource(
+    rows,
+    weights,
+    all.filter((row) => rows.labels[row] === 0),
+    share,
+  )
+  const above = restsOf(rows.scores, inputsOf(rows, all), line)
+  const { slope, intercept } = plattScale(above, rows.labels, weights)
   return {
     slope,
     intercept: -slope * (line[0] ?? 0),
@@ -39,7 +35,6 @@ export function fitConfidence(rows: ScoredRows, share: number): Confidence {
   }
 }
 
-const dot = (a: readonly number[], b: readonly number[]): number => a.reduce((sum, x, i) => sum + x * (b[i] ?? 0), 0)
 const logistic = (x: number): number => 1 / (1 + Math.exp(-x))
 
 /** Fits of the threshold, each with up to three times more weight on sources of which the one before let too many impostors pass. No measurement behind it. */
@@ -49,7 +44,12 @@ const SOURCE_ROUNDS = 8
  * The threshold above which at most `share` of the impostors of each source score. Its conditions take up what they can of the
  * differences between the sources; the rest raises the threshold for all.
  */
-function lineForEverySource(rows: ScoredRows, impostors: readonly number[], share: number): number[] {
+function lineForEverySource(
+  rows: ScoredRows,
+  rowWeights: Float32Array,
+  impostors: Uint32Array,
+  share: number,
+): number[] {
   const bySource = new Map<number, number[]>()
   impostors.forEach((row, i) => {
     const source = rows.sources[row] ?? 0
@@ -57,14 +57,14 @@ function lineForEverySource(rows: ScoredRows, impostors: readonly number[], shar
     bySource.set(source, own)
     own.push(i)
   })
-  const weights = impostors.map((row) => rows.weights[row] ?? 0)
-  const conditions = impostors.map((row) => rows.conditions(row))
-  const scores = impostors.map((row) => rows.scores[row] ?? 0)
+  const weights = Float64Array.from(impostors, (row) => rowWeights[row] ?? 0)
+  const inputs = inputsOf(rows, impostors)
+  const scores = Float64Array.from(impostors, (row) => rows.scores[row] ?? 0)
   let line: number[] = []
-  let rests: number[] = []
+  let rests: Float64Array = new Float64Array()
   for (let round = 0; round < SOURCE_ROUNDS; round++) {
-    line = thresholdLine({ scores, weights, conditions }, share)
-    rests = scores.map((score, i) => score - dot(line, [1, ...(conditions[i] ?? [])]))
+    line = thresholdLine({ scores, weights, inputs }, share)
+    rests = restsOf(scores, inputs, line)
     for (const own of bySource.values()) {
       const above = own.filter((i) => (rests[i] ?? 0) > 0).length / own.length
       const factor = Math.min(3, Math.max(1, above / share))
@@ -73,12 +73,8 @@ function lineForEverySource(rows: ScoredRows, impostors: readonly number[], shar
   }
   const raise = Math.max(
     ...Array.from(bySource.values(), (own) => {
-      const left = own.map((i) => rests[i] ?? 0)
-      return quantileAbove(
-        left,
-        left.map(() => 1),
-        share,
-      )
+      const left = Float64Array.from(own, (i) => rests[i] ?? 0)
+      return quantileAbove(left, new Float64Array(left.length).fill(1), share)
     }),
   )
   return [(line[0] ?? 0) + raise, ...line.slice(1)]
@@ -88,40 +84,73 @@ function lineForEverySource(rows: ScoredRows, impostors: readonly number[], shar
 const STEP_WIDTHS = [1.5, 1.5, 1, 1, 1, 1, 0.7, 0.7, 0.5, 0.5, 0.35, 0.35, 0.25, 0.25, 0.25]
 
 interface Impostors {
-  readonly scores: readonly number[]
-  readonly weights: readonly number[]
-  readonly conditions: readonly (readonly number[])[]
+  readonly scores: Float64Array
+  readonly weights: Float64Array
+  /** A row of 1 and the conditions for each impostor. */
+  readonly inputs: Float64Array
 }
 
+function inputsOf({ scores, conditions }: ScoredRows, rows: Uint32Array): Float64Array {
+  const width = conditions.length / scores.length
+  const inputs = new Float64Array(rows.length * (width + 1)).fill(1)
+  rows.forEach((row, i) => {
+    inputs.set(conditions.subarray(row * width, (row + 1) * width), i * (width + 1) + 1)
+  })
+  return inputs
+}
+
+/** Product of a line and the row of inputs from `at`. */
+function lineAt(line: readonly number[], inputs: Float64Array, at: number): number {
+  let sum = 0
+  for (let a = 0; a < line.length; a++) sum += (line[a] ?? 0) * (inputs[at + a] ?? 0)
+  return sum
+}
+
+const restsOf = (scores: Float64Array, inputs: Float64Array, line: readonly number[]): Float64Array =>
+  scores.map((score, i) => score - lineAt(line, inputs, i * line.length))
+
 /** Newton's method on the smoothed loss, whose step gets steeper each round; then the exact intercept. */
-function thresholdLine({ scores, weights, conditions }: Impostors, share: number): number[] {
-  const inputs = conditions.map((row) => [1, ...row])
-  const size = inputs[0]?.length ?? 1
+function thresholdLine({ scores, weights, inputs }: Impostors, share: number): number[] {
+  const size = inputs.length / scores.length
   let line = Array.from({ length: size }, (_, i) => (i === 0 ? quantileAbove(scores, weights, share) : 0))
   for (const width of STEP_WIDTHS) {
-    const gradient = line.map(() => 0)
-    const hessian: number[][] = gradient.map((_, i) => gradient.map((__, j) => (i === j ? 1e-3 : 0)))
-    inputs.forEach((x, i) => {
-      const p = logistic(((scores[i] ?? 0) - dot(line, x)) / width)
-      const weight = weights[i] ?? 0
-      const curve = (weight * p * (1 - p)) / width
-      for (let a = 0; a < size; a++) {
-        gradient[a] = (gradient[a] ?? 0) + weight * (p - share) * (x[a] ?? 0)
-        const row = hessian[a] ?? []
-        for (let b = 0; b < size; b++) row[b] = (row[b] ?? 0) + curve * (x[a] ?? 0) * (x[b] ?? 0)
-      }
-    })
-    const step = solve(hessian, gradient)
+    const step = newtonStepOfLine(line, { scores, weights, inputs }, { share, width })
     // A step of more than one logit leaves the region where the curvature is valid.
     const scale = Math.min(1, 1 / Math.max(...step.map(Math.abs)))
     line = line.map((value, i) => value + scale * (step[i] ?? 0))
   }
-  const left = inputs.map((x, i) => (scores[i] ?? 0) - dot(line, x))
-  return [(line[0] ?? 0) + quantileAbove(left, weights, share), ...line.slice(1)]
+  return [(line[0] ?? 0) + quantileAbove(restsOf(scores, inputs, line), weights, share), ...line.slice(1)]
+}
+
+/** A step of Newton's method; `width` is that of the smoothed step of the loss. */
+function newtonStepOfLine(
+  line: readonly number[],
+  { scores, weights, inputs }: Impostors,
+  { share, width }: { readonly share: number; readonly width: number },
+): number[] {
+  const size = line.length
+  const gradient = new Float64Array(size)
+  /** Its upper half. */
+  const hessian = new Float64Array(size * size)
+  for (let a = 0; a < size; a++) hessian[a * size + a] = 1e-3
+  for (let i = 0; i < scores.length; i++) {
+    const at = i * size
+    const p = logistic(((scores[i] ?? 0) - lineAt(line, inputs, at)) / width)
+    const weight = weights[i] ?? 0
+    const curve = (weight * p * (1 - p)) / width
+    for (let a = 0; a < size; a++) {
+      const x = inputs[at + a] ?? 0
+      gradient[a] = (gradient[a] ?? 0) + weight * (p - share) * x
+      for (let b = a; b < size; b++)
+        hessian[a * size + b] = (hessian[a * size + b] ?? 0) + curve * x * (inputs[at + b] ?? 0)
+    }
+  }
+  const whole = line.map((_, a) => line.map((__, b) => hessian[Math.min(a, b) * size + Math.max(a, b)] ?? 0))
+  return solve(whole, Array.from(gradient))
 }
 
 /** The value with `share` of the weight above it. */
-function quantileAbove(values: readonly number[], weights: readonly number[], share: number): number {
+function quantileAbove(values: Float64Array, weights: Float64Array, share: number): number {
   const order = Array.from(values.keys()).sort((a, b) => (values[b] ?? 0) - (values[a] ?? 0))
   const all = weights.reduce((sum, weight) => sum + weight, 0)
   let above = 0

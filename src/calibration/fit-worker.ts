@@ -3,6 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { wasmFile } from '../scoring/artifacts.js'
 import { fitBinned } from './boosting.js'
 import { comparisonExamples } from './comparisons.js'
+import { fitConfidence } from './confidence.js'
 import { fitEmbedding } from './embedding.js'
 import { loadSources } from './fitted-sources.js'
 import { fitAmongReferences, fitLone, livenessPeople } from './liveness.js'
@@ -20,6 +21,7 @@ const works: { readonly [Work in keyof Works]: (input: Works[Work]['input']) => 
     fitEmbedding(sources, { ...options, onStep: (done) => done % 100 === 0 && onShare(done / options.steps) }),
   comparisons: ({ selection, models, sitting, seed }) =>
     comparisonExamples({ wasm: wasm(), models }, loadSources(selection), sitting, seed),
+  confidence: ({ rows, share }) => fitConfidence(rows, share),
   liveness: ({ selection, parts, seed }) =>
     fitAmongReferences(wasm(), parts, livenessPeople(loadSources(selection)), { seed, onShare }),
   loneLiveness: ({ selection, parts, seed }) =>

@@ -30,7 +30,7 @@ const FALSE_BOTS = { references: 0.004, none: 0.001 }
  * same for everybody. With them under 0.5 % of the patterns that were not fitted count as a bot: those of the untouched people,
  * NISLAB's passphrases typed with one hand or two, and Monaco's patterns (model/notebook.md).
  */
-const ALLOWANCE = { references: 4.5, none: 3.4 }
+const ALLOWANCE = { references: 4.5, none: 1.9 }
 /** Logits for everybody, added with references; chosen together with the allowance. */
 const MARGIN = 0.4
 

@@ -7,7 +7,8 @@ import { Worker } from 'node:worker_threads'
 import type { Sitting } from '../domain/sitting.js'
 import { fittingFile, fitWorkerFile, wasmFile } from '../scoring/artifacts.js'
 import type { Binned, Boosted, BoostingOptions } from './boosting.js'
-import type { Comparisons } from './comparisons.js'
+import type { Comparisons, ScoredRows } from './comparisons.js'
+import type { Confidence } from './confidence.js'
 import type { EmbeddingOptions, EmbeddingSource } from './embedding.js'
 import type { Selection } from './fitted-sources.js'
 import type { AmongReferences, Liveness } from './liveness.js'
@@ -31,6 +32,10 @@ export interface Works {
       readonly seed: number
     }
     readonly result: Comparisons
+  }
+  readonly confidence: {
+    readonly input: { readonly rows: ScoredRows; readonly share: number }
+    readonly result: Confidence
   }
   readonly liveness: { readonly input: SignsInput; readonly result: AmongReferences }
   readonly loneLiveness: { readonly input: SignsInput; readonly result: Liveness }

@@ -30,6 +30,6 @@ export const workerFile = (): string => join(packageRoot(), 'build', 'src', 'sco
 export const codeHashThreadFile = (): string =>
   join(packageRoot(), 'build', 'src', 'storage', 'crypto', 'code-hash-thread.js')
 /** The model that ships with this version; its card is in the same folder. */
-export const modelFile = (): string => join(packageRoot(), 'model', 'keystride-4.bin')
+export const modelFile = (): string => join(packageRoot(), 'model', 'keystride-5.bin')
 /** Measured costs of requests, with their machine: the default of `keystride plan`. */
 export const costsFile = (): string => join(packageRoot(), 'model', 'capacity-costs.json')

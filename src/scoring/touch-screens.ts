@@ -7,7 +7,7 @@ export const isTouchScreen = (kind: string | null): boolean => TOUCH_KINDS.has(k
 
 /** Errors on touch screens at the default threshold: 23 people, three passwords, in one sitting and in later ones (docs/accuracy.md). */
 export const TOUCH_ERRORS =
-  'of a password on a touch screen, 2 to 3.4 % of the impostors pass and 17 to 56 % of the owners do not; with decision_threshold 0.8 at most 0.8 % of the impostors pass, and most owners need the security code'
+  'of a password on a touch screen, 2.8 to 4.2 % of the impostors pass and 12 to 50 % of the owners do not; with decision_threshold 0.8 at most 1 % of the impostors pass, and 30 to 70 % of the owners need the security code'
 
 /**
  * Refuses patterns from phones and tablets: the model was fitted on keyboards only, so its confidence in a touch screen would be

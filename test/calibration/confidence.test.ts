@@ -37,9 +37,8 @@ describe('confidence', () => {
     const rows = {
       scores,
       labels,
-      weights: new Float32Array(n).fill(1),
       sources: new Uint8Array(n),
-      conditions: (row: number) => conditions[row] ?? [],
+      conditions: Float32Array.from(conditions.flat()),
     }
     const { slope, intercept, conditions: weights } = fitConfidence(rows, 0.01)
     for (const condition of [0, 1]) {
@@ -60,7 +59,7 @@ describe('confidence', () => {
       labels,
       (label, i) => (label === 1 ? 4 : -4 + (sources[i] ?? 0)) + 2 * normal(random),
     )
-    const rows = { scores, labels, sources, weights: new Float32Array(n).fill(1), conditions: () => [0, 0] }
+    const rows = { scores, labels, sources, conditions: new Float32Array(2 * n) }
     const { slope, intercept } = fitConfidence(rows, 0.01)
     const [common, rare] = [0, 1].map((source) => {
       const impostors = Array.from(scores.keys()).filter((i) => labels[i] === 0 && sources[i] === source)
