@@ -18,6 +18,7 @@ export const SECONDS = {
   loneLiveness: 60,
   synthesis: 150,
 }
+
 /** Input of every part of a fit. */
 export interface Fit {
   readonly wasm: Uint8Array
@@ -71,9 +72,8 @@ export async function fitFusions(
   // Sound: the results are in the order of the tasks.
   const trees = results.slice(0, tasks.length) as readonly Boosted[]
   const of = (i: number) => trees.slice(which.length * i, which.length * (i + 1))
-  const withoutFolds = [of(0), of(1)].map((fits) =>
-    fits.length === 1 ? fits : fits.slice(0, -1),
-  ) as unknown as Fusions['folds']
+  const ofFolds = (i: number) => of(i).slice(0, which.filter((fold) => fold !== null).length)
+  const withoutFolds: Fusions['folds'] = [ofFolds(0), ofFolds(1)]
   const lines = await fitLines(fit, [
     outOfFoldRows(comparisons[0], withoutFolds[0]),
     outOfFoldRows(comparisons[1], withoutFolds[1]),
