@@ -28,7 +28,7 @@ const EXAMPLES = {
 }
 /** Settings that a unit must not have: it sets three itself, reads secrets from files, and runs no embedded PostgreSQL and no single sign-on. */
 const NOT_FOR_UNITS = [
-  ...['DATABASE_URL_FILE', 'MIGRATE', 'ENCRYPTION_KEY_FILE', 'DATABASE_URL', 'ENCRYPTION_KEY'],
+  ...['DATABASE_URL_FILE', 'MIGRATE', 'ENCRYPTION_KEY_FILE', 'DATABASE_URL', 'DATABASE_URLS', 'ENCRYPTION_KEY'],
   ...['KEYSTRIDE_DATA', 'SSO_FILE'],
 ]
 

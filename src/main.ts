@@ -76,7 +76,7 @@ async function runFronts(config: Config, log: Logger, stopping: Stopping): Promi
   })
   stopping.onStop(() => stores.close())
   // Checked here too: otherwise each serving process would report the same problem.
-  await requireKeys(stores)
+  await requireKeysOf(stores)
   const apikey = await createDemo(config, stores)
   const { processes, host, port, metricsAt } = config
   const provider = loadProvider(config.httpServer)
@@ -142,7 +142,7 @@ async function serveHere(config: Config, log: Logger, stopping: Stopping, front:
       return opened
     }),
   ])
-  await requireKeys(stores)
+  await requireKeysOf(stores)
   const apikey = front === null ? await createDemo(config, stores) : null
   const outages = createOutageLog(log, config.storePatience)
   const health = watchStores(stores, outages, stopping)
@@ -166,7 +166,7 @@ async function serveHere(config: Config, log: Logger, stopping: Stopping, front:
 async function serveSsoAlone(config: Config, log: Logger, stopping: Stopping): Promise<void> {
   const stores = await openStores(config, log, { redis: true, schema: config.migrate ? 'migrate' : 'at-least' })
   stopping.onStop(() => stores.close())
-  await requireKeys(stores)
+  await requireKeysOf(stores)
   const outages = createOutageLog(log, config.storePatience)
   const sso = await serveSsoHere({ config, stores, outages, stopping })
   stopping.onStop(() => sso.close())
@@ -202,6 +202,11 @@ async function serveSsoHere({
     stopping: stopping.asked,
     log: outages.log,
   })
+}
+
+/** A database that is away is not asked: its encryption keys show when an organization is used. */
+async function requireKeysOf({ databases }: Stores): Promise<void> {
+  for (const { stores, away } of databases) if (away === null) await requireKeys(stores)
 }
 
 function watchStores({ checks, clock }: Stores, outages: OutageLog, stopping: Stopping): Health {

@@ -22,7 +22,12 @@ const FOR_OTHERS = [
 ]
 /** Only `SEES_BACK_ENDS` may import these. Other code uses the interfaces of `src/storage`. */
 const BACK_ENDS = ['src/storage/postgres', 'src/storage/redis']
-const SEES_BACK_ENDS = ['src/storage', 'src/wiring/open-stores.ts']
+const SEES_BACK_ENDS = [
+  'src/storage',
+  'src/wiring/open-stores.ts',
+  'src/wiring/open-database.ts',
+  'src/wiring/move-organization.ts',
+]
 /** Layers without I/O. */
 const PURE = ['src/base', 'src/domain']
 

@@ -332,7 +332,7 @@ const stores = [
     'bytes',
     'On disk, without the write-ahead log. Compare its growth with the free space.',
     { half: true },
-    [max('', 'keystride_database_bytes'), 'size'],
+    [max('database', 'keystride_database_bytes'), '{{database}}'],
   ],
 ]
 
@@ -342,42 +342,48 @@ const background = [
     's',
     'How long it has been due. If it grows, no process with the role jobs runs, or the job fails: read the log.',
     { warn: 300, crit: 900 },
-    [max('queue', 'keystride_job_oldest_waiting_seconds'), '{{queue}}'],
+    [max('database, queue', 'keystride_job_oldest_waiting_seconds'), '{{database}} {{queue}}'],
   ],
   [
     'Since the last success: retention',
     's',
     'Runs every 6 hours. After 13 hours read the log of the process with the role jobs.',
     { warn: 8 * 3600, crit: 13 * 3600 },
-    [`time() - ${max('', 'keystride_job_last_success_timestamp_seconds', 'queue="retention"')}`, 'retention'],
+    [
+      `time() - ${max('database', 'keystride_job_last_success_timestamp_seconds', 'queue="retention"')}`,
+      '{{database}}',
+    ],
   ],
   [
     'Since the last success: search for exports',
     's',
     'Runs every minute. After 15 minutes read the log of the process with the role jobs.',
     { warn: 300, crit: 900 },
-    [`time() - ${max('', 'keystride_job_last_success_timestamp_seconds', 'queue="find-exports"')}`, 'find-exports'],
+    [
+      `time() - ${max('database', 'keystride_job_last_success_timestamp_seconds', 'queue="find-exports"')}`,
+      '{{database}}',
+    ],
   ],
   [
     'Jobs by state',
     'short',
     'Failed within two days: the log has the error, and an export must be asked for again.',
     {},
-    [max('queue, state', 'keystride_jobs'), '{{queue}} {{state}}'],
+    [max('database, queue, state', 'keystride_jobs'), '{{database}} {{queue}} {{state}}'],
   ],
   [
     'Alerts that wait',
     'short',
     'If they pile up, see the tries in GET /alert/deliveries of the dashboard API.',
     { warn: 100 },
-    [max('', 'keystride_outbox_deliveries'), 'waiting'],
+    [max('database', 'keystride_outbox_deliveries'), '{{database}}'],
   ],
   [
     'Oldest alert that waits',
     's',
     'After 15 minutes check the process with the role jobs and the receivers.',
     { warn: 300, crit: 900 },
-    [max('', 'keystride_outbox_oldest_waiting_seconds'), 'oldest'],
+    [max('database', 'keystride_outbox_oldest_waiting_seconds'), '{{database}}'],
   ],
   [
     'Deliveries of alerts',
@@ -391,7 +397,7 @@ const background = [
     'short',
     'A channel pauses after a failure. GET /alert/deliveries names it and the error.',
     { half: true, warn: 1 },
-    [max('', 'keystride_alert_channels_paused'), 'paused'],
+    [max('database', 'keystride_alert_channels_paused'), '{{database}}'],
   ],
 ]
 
@@ -408,7 +414,7 @@ const versions = [
     'short',
     'Latest migration, version of the functions, version of PostgreSQL. The functions should be those of the build.',
     { table: true },
-    [`max by (schema, functions, server) (${of('keystride_schema_info')})`, ''],
+    [`max by (database, schema, functions, server) (${of('keystride_schema_info')})`, ''],
   ],
   [
     'HTTP server',
@@ -430,6 +436,13 @@ const versions = [
     '1 while a process cannot reach a store, or its clock is off by more than a minute.',
     { half: true, crit: 1 },
     [max('instance', 'keystride_degraded'), '{{instance}}'],
+  ],
+  [
+    'Stores that answer',
+    'short',
+    'Share of the processes that reach a store. With several databases, only the organizations of a lost one get 503.',
+    { half: true },
+    [`avg by (store) (${of('keystride_store_reachable')})`, '{{store}}'],
   ],
 ]
 

@@ -1,6 +1,6 @@
 import type { CapacityCosts } from './costs.js'
 import { linesOf, type PlanLine, shown } from './plan-lines.js'
-import { type CapacityTarget, CLUSTER_MIN, requestsOf, type Sizes, sized, writesIn } from './sizes.js'
+import { BUSY_MAX, type CapacityTarget, CLUSTER_MIN, requestsOf, type Sizes, sized, writesIn } from './sizes.js'
 
 /** The highest rate of sign-ins that a part of the planned deployment can serve. */
 interface Limit {
@@ -59,7 +59,7 @@ function limitsOf(costs: CapacityCosts, target: CapacityTarget, m: Sizes): Limit
     ),
     limit('processes, at full load', (m.processes * 1e6) / m.frontUs, `${m.processes} / ${shown(m.frontUs)} µs`),
     limit(
-      `PostgreSQL on ${postgresCores} ${postgresCores === 1 ? 'core' : 'cores'}`,
+      `PostgreSQL on ${postgresCores} ${postgresCores === 1 ? 'core' : 'cores'}${m.databases === 1 ? '' : ` of ${m.databases} databases`}`,
       (postgresCores * 1e6) / m.postgresUs,
       `${postgresCores} / ${shown(m.postgresUs)} µs`,
     ),
@@ -98,7 +98,8 @@ function adviceOf(target: CapacityTarget, m: Sizes, limits: readonly Limit[]): s
       : []),
     ...(m.postgresCores > target.cores
       ? [
-          `PostgreSQL needs ${shown(m.postgresCores)} cores, more than the ${target.cores} of a machine: use a larger machine (--cores), or distribute organizations over several.`,
+          `PostgreSQL needs ${shown(m.postgresCores)} cores, more than the ${target.cores} of a machine: place the organizations over ${m.databases} databases (DATABASE_URLS), or use a larger machine (--cores).`,
+          `One organization is in one database: at most ${shown((target.cores * BUSY_MAX * 1e6) / m.postgresUs)} sign-ins a second may be of the same one.`,
         ]
       : []),
   ]
@@ -110,6 +111,11 @@ function configurationOf(target: CapacityTarget, m: Sizes): string[] {
     `# each of ${m.machines.processes} serving machines`,
     `PROCESSES=${Math.ceil(m.processes / m.machines.processes)}`,
     `DATABASE_POOL=${target.pool}`,
+    ...(m.databases === 1
+      ? []
+      : [
+          `DATABASE_URLS="${Array.from({ length: m.databases - 1 }, (_, i) => `d${i + 2}=postgres://<login>@<database-${i + 2}>/keystride`).join(' ')}"`,
+        ]),
     m.redisMasters === 1
       ? 'REDIS_URL=redis://<host>:6379'
       : `REDIS_URL=${Array.from({ length: CLUSTER_MIN }, (_, i) => `redis://<master-${i + 1}>:6379`).join(',')}`,

@@ -106,6 +106,12 @@ function loadLines({ costs, target, middle: m }: Basis): Line[] {
       `${shown(m.peak)}/s x ${shown(m.postgresUs)} µs / ${BUSY_MAX}`,
     ],
     [
+      'databases',
+      'databases, a machine each',
+      (s) => s.databases,
+      `${shown(m.postgresCores)} cores / ${target.cores} of a machine, rounded up; each organization is in one of them`,
+    ],
+    [
       'account creations',
       'a second',
       (s) => s.creations,
@@ -142,7 +148,12 @@ function diskLines({ costs, target, middle: m }: Basis): Line[] {
       (s) => s.blocksRead,
       `${shown(m.peak)}/s x ${shown(costs.blocks_read)} blocks, if memory holds a quarter of the data or less`,
     ],
-    ['connections to PostgreSQL', 'connections', (s) => s.connections, `${m.processes} processes x ${target.pool}`],
+    [
+      'connections to PostgreSQL',
+      'connections of each database',
+      (s) => s.connections,
+      `${m.processes} processes x ${target.pool}`,
+    ],
   ]
 }
 
@@ -200,7 +211,8 @@ function redisLines(basis: Basis): Line[] {
 
 function machineLines({ target, middle }: Basis): Line[] {
   const { processes, proxies, postgres, redis } = middle.machines
-  const standby = postgres > 1 ? ' (one a standby)' : ''
+  const standbys = postgres - middle.databases
+  const standby = standbys === 0 ? '' : standbys === 1 ? ' (one a standby)' : ` (${standbys} of them standbys)`
   return [
     [
       'machines',

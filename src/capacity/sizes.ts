@@ -155,6 +155,8 @@ export interface Sizes {
   readonly proxyCores: number
   readonly poolerCores: number
   readonly postgresCores: number
+  /** Databases, each on a machine of its own. */
+  readonly databases: number
   readonly commits: number
   readonly blocksRead: number
   readonly frontsGib: number
@@ -195,6 +197,7 @@ export function sized(costs: CapacityCosts, target: CapacityTarget, at: At): Siz
   const coresFor = (us: number) => (requestsPerS * us) / 1e6 / BUSY_MAX
   const [proxyCores, poolerCores] = [coresFor(PROXY_US), coresFor(POOLER_US)]
   const postgresCores = (peak * postgresUs) / 1e6 / BUSY_MAX
+  const databases = Math.max(1, Math.ceil(postgresCores / target.cores))
   const redisMasters = mastersFor((peak * redisUs) / 1e6 / BUSY_MAX)
   const { person, comparison_set, attempt, replay_mark } = costs.bytes
   const stored = people * (person + comparison_set) + attemptsKept * attempt + marksKept * replay_mark
@@ -212,6 +215,7 @@ export function sized(costs: CapacityCosts, target: CapacityTarget, at: At): Siz
     proxyCores,
     poolerCores,
     postgresCores,
+    databases,
     // Writes that arrive during a commit share the next one.
     commits: Math.min(writes, (processes * 1000) / costs.commit_ms[at]),
     blocksRead: peak * costs.blocks_read,
@@ -220,7 +224,7 @@ export function sized(costs: CapacityCosts, target: CapacityTarget, at: At): Siz
     sessions,
     redisMib: (sessions * costs.bytes.session + peak * CARRIED_S * costs.bytes.carried) / MIB,
     redisMasters,
-    machines: machinesFor(target, { processes, proxyCores, redisMasters }),
+    machines: machinesFor(target, { processes, proxyCores, databases, redisMasters }),
     attemptsKept,
     marksKept,
     storageGib: (BLOAT * stored) / GIB,
@@ -231,16 +235,21 @@ export function sized(costs: CapacityCosts, target: CapacityTarget, at: At): Siz
 
 const mastersFor = (cores: number): number => (cores <= 1 ? 1 : Math.max(CLUSTER_MIN, Math.ceil(cores)))
 
-/** With a spare process every part exists twice: a proxy, a standby of PostgreSQL, a replica of each Redis. */
+/** With a spare process every part exists twice: a proxy, a standby of each PostgreSQL, a replica of each Redis. */
 function machinesFor(
   { cores, spare }: CapacityTarget,
-  { processes, proxyCores, redisMasters }: Pick<Sizes, 'processes' | 'proxyCores' | 'redisMasters'>,
+  {
+    processes,
+    proxyCores,
+    databases,
+    redisMasters,
+  }: Pick<Sizes, 'processes' | 'proxyCores' | 'databases' | 'redisMasters'>,
 ): Machines {
   const twice = spare > 0 ? 2 : 1
   return {
     processes: Math.max(Math.min(processes, twice), Math.ceil(processes / cores)),
     proxies: Math.max(twice, Math.ceil(proxyCores / cores)),
-    postgres: twice,
+    postgres: twice * databases,
     // A Redis is one thread and needs one core; a replica is never on its master's machine.
     redis: Math.max(twice, Math.ceil((twice * redisMasters) / cores)),
   }

@@ -7,7 +7,7 @@ import type { SchemaChoice } from '../wiring/open-stores.js'
 import type { Stores } from '../wiring/stores.js'
 
 /** The open stores of a command. */
-interface Opened {
+export interface Opened {
   readonly stores: Stores
   readonly config: Config
   readonly flows: OrganizationFlows

@@ -53,6 +53,8 @@ interface AdmissionLimits {
   readonly atOnce: number
   /** Longest wait of a verify, ms; other lanes wait less. */
   readonly waitMs: number
+  /** Index of an organization's database, if there are several. Organizations of one take at most three quarters of the slots. */
+  readonly databaseOf?: ((organization: string) => number | null) | undefined
   /** Called for each shed request. */
   readonly onRefused?: (lane: Lane) => void
   /** Called for each request that waits because its organization has used its share while others are present. */
@@ -75,8 +77,10 @@ const WATCH_WEIGHT = 1 / 8
 /** Largest `Retry-After`, because the load may have changed by then. */
 const RETRY_MAX_S = 5
 export const WATCH_MS = 50
+/** Share of the slots that requests of organizations in one of several databases may take, so that a slow database leaves slots. */
+const DATABASE_SHARE = 3 / 4
 
-interface State extends Required<Omit<AdmissionLimits, 'atOnce' | 'waitMs'>> {
+interface State extends Required<Omit<AdmissionLimits, 'atOnce' | 'waitMs' | 'databaseOf'>> {
   readonly lanes: readonly LaneState[]
   readonly sharers: Sharers
   readonly atOnceMax: number
@@ -102,13 +106,17 @@ interface State extends Required<Omit<AdmissionLimits, 'atOnce' | 'waitMs'>> {
 export function createAdmission({
   atOnce: atOnceMax,
   waitMs,
+  databaseOf,
   onRefused = () => {},
   onHeld = () => {},
   onWork = () => {},
   onRest = () => {},
 }: AdmissionLimits): Admission {
   const lanes = createLanes(atOnceMax, waitMs)
-  const sharers = createSharers(lanes)
+  const sharers = createSharers(
+    lanes,
+    databaseOf === undefined ? null : { of: databaseOf, atOnceMax: Math.ceil(atOnceMax * DATABASE_SHARE), atOnce: [] },
+  )
   const byName = new Map(lanes.map((state) => [state.lane, state]))
   const state: State = {
     lanes,

@@ -44,11 +44,24 @@ export interface Sharer {
   longRestsUntil: number
   waiting: number
   readonly queues: readonly Waiter[][]
+  /** Index of the organization's database, as it was when the organization had no request in progress; null if unknown. */
+  database: number | null
+}
+
+/** Several databases, none of which may take every slot of the process by being slow. */
+interface Databases {
+  readonly of: (organization: string) => number | null
+  /** Largest number of requests in progress whose organizations are in one database. */
+  readonly atOnceMax: number
+  /** Requests in progress by database. */
+  readonly atOnce: number[]
 }
 
 /** The organizations that share one process. */
 export interface Sharers {
   readonly lanes: readonly LaneState[]
+  /** Null with one database. */
+  readonly databases: Databases | null
   readonly all: Map<string, Sharer>
   /** The organizations with waiting requests. */
   backlogged: readonly Sharer[]
@@ -67,8 +80,9 @@ interface Next {
   readonly lane: LaneState
 }
 
-export const createSharers = (lanes: readonly LaneState[]): Sharers => ({
+export const createSharers = (lanes: readonly LaneState[], databases: Databases | null = null): Sharers => ({
   lanes,
+  databases,
   all: new Map(),
   backlogged: [],
   levelMs: 0,
@@ -97,6 +111,7 @@ export function sharerOf(sharers: Sharers, id: string): Sharer {
     longRestsUntil: 0,
     waiting: 0,
     queues,
+    database: null,
   }
   all.set(id, made)
   return made
@@ -106,7 +121,9 @@ export function sharerOf(sharers: Sharers, id: string): Sharer {
 export function arrived(sharers: Sharers, id: string, now: number): Sharer {
   note(sharers, id, now)
   if (id !== '' && sharers.seen.length < 2 && sharers.seen[0] !== id) sharers.seen.push(id)
-  return sharerOf(sharers, id)
+  const sharer = sharerOf(sharers, id)
+  if (sharers.databases !== null && sharer.atOnce === 0) sharer.database = sharers.databases.of(id)
+  return sharer
 }
 
 /** Notes that a process of the machine has seen the organization. */
@@ -129,8 +146,13 @@ function boundOf({ latest, latestAt, otherAt }: Sharers, { id }: Sharer, now: nu
 export const isBounded = (sharers: Sharers, sharer: Sharer, now: number): boolean =>
   boundOf(sharers, sharer, now) < Number.POSITIVE_INFINITY
 
-/** Whether the organization's share permits a request to begin at once. */
+/** Whether as many requests are in progress in the organization's database as may be. */
+const isDatabaseFull = ({ databases }: Sharers, { database }: Sharer): boolean =>
+  databases !== null && database !== null && (databases.atOnce[database] ?? 0) >= databases.atOnceMax
+
+/** Whether the organization's share, and its database, permit a request to begin at once. */
 export function hasRoom(sharers: Sharers, sharer: Sharer, lane: LaneState, now: number): boolean {
+  if (isDatabaseFull(sharers, sharer)) return false
   const boundMs = boundOf(sharers, sharer, now)
   if (boundMs === Number.POSITIVE_INFINITY) return true
   if (sharer.waiting > 0 || rests(sharer, lane, now)) return false
@@ -148,7 +170,7 @@ export function nextOf(sharers: Sharers, now: number, open: (lane: LaneState) =>
   let leastMs = Number.POSITIVE_INFINITY
   for (const sharer of backlogged) {
     const spentMs = sharer.spentMs + expectedMs(sharers, sharer)
-    if (spentMs >= leastMs) continue
+    if (spentMs >= leastMs || isDatabaseFull(sharers, sharer)) continue
     const boundMs = boundOf(sharers, sharer, now)
     const isAlone = boundMs === Number.POSITIVE_INFINITY
     const waits = (lane: LaneState) => (sharer.queues[lane.priority]?.length ?? 0) > 0 && open(lane)
@@ -166,6 +188,11 @@ export function began(sharers: Sharers, sharer: Sharer, { priority }: LaneState)
   sharers.levelMs = Math.max(sharers.levelMs, sharer.spentMs)
   sharer.atOnce += 1
   sharer.atOnceOf[priority] = (sharer.atOnceOf[priority] ?? 0) + 1
+  countInDatabase(sharers, sharer, 1)
+}
+
+function countInDatabase({ databases }: Sharers, { database }: Sharer, change: 1 | -1): void {
+  if (databases !== null && database !== null) databases.atOnce[database] = (databases.atOnce[database] ?? 0) + change
 }
 
 /** Ends a request, or a slice, after `tookMs`; null if it did no work. Returns the time for which its organization rests, ms. */
@@ -174,6 +201,7 @@ export function ended(sharers: Sharers, sharer: Sharer, lane: LaneState, work: W
   const { tookMs, now } = work
   sharer.atOnce -= 1
   sharer.atOnceOf[priority] = (sharer.atOnceOf[priority] ?? 1) - 1
+  countInDatabase(sharers, sharer, -1)
   if (tookMs === null) return 0
   sharer.spentMs += tookMs
   const beforeMs = averageMs(sharer, lane)

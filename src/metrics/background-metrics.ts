@@ -12,37 +12,50 @@ interface Needs {
 }
 
 interface BackgroundMetrics {
-  /** Reads the state that is the same in every process. After a failure the metrics of that state are absent. */
-  refresh(needs: Needs): Promise<void>
+  /** Reads the state of a database, which is the same in every process. After a failure its metrics are absent. */
+  refresh(database: string, needs: Needs): Promise<void>
   /** Wraps a courier so that it counts its tries, except tests of channels. */
   watch(courier: Courier): Courier
   readonly metrics: readonly Metric[]
 }
 
+/** The state of one database and its background work. */
+interface DatabaseState {
+  readonly queues: readonly QueueState[]
+  readonly waiting: OutboxState
+  readonly facts: DatabaseFacts
+}
+
 const JOB_STATES = ['waiting', 'later', 'running', 'failed'] as const
 
-/** Queued jobs, the outbox of alerts, and the database. Several processes report the same state: combine them by `max`. */
+/** Queued jobs, the outbox of alerts, and the size, by database. Several processes report the same state: combine them by `max`. */
 export function createBackgroundMetrics(): BackgroundMetrics {
   const jobs = createJobGauges()
   const outbox = createOutboxGauges()
-  const database = createDatabaseGauges()
+  const size = createDatabaseGauges()
   const tries = createCounts({
     name: 'keystride_alert_deliveries_total',
     help: 'Tries to deliver an alert, by channel and outcome',
     labelNames: ['channel', 'outcome'],
   })
-  const groups = [jobs, outbox, database]
+  const groups = [jobs, outbox, size]
+  const states = new Map<string, DatabaseState>()
   return {
     metrics: [...groups.flatMap((group) => group.metrics), tries.metric],
-    async refresh({ jobQueue, outbox: outboxStore, system }) {
+    async refresh(name, { jobQueue, outbox: outboxStore, system }) {
       try {
         const [queues, waiting, facts] = await Promise.all([jobQueue.states(), outboxStore.state(), system.database()])
-        jobs.set(queues)
-        outbox.set(waiting)
-        database.set(facts)
+        states.set(name, { queues, waiting, facts })
       } catch (error) {
-        for (const { metrics } of groups) metrics.forEach(forget)
+        states.delete(name)
         throw error
+      } finally {
+        for (const gauge of groups.flatMap(({ metrics }) => metrics)) gauge.reset()
+        for (const [database, { queues, waiting, facts }] of states) {
+          jobs.set(database, queues)
+          outbox.set(database, waiting)
+          size.set(database, facts)
+        }
       }
     },
     watch: (courier) => async (settings, secret, message) => {
@@ -53,18 +66,9 @@ export function createBackgroundMetrics(): BackgroundMetrics {
   }
 }
 
-/** A gauge without a value. */
-function gauge(name: string, help: string, labelNames: string[] = []): Gauge {
-  const made = new Gauge({ name, help, labelNames, registers: [], aggregator: 'max' })
-  forget(made)
-  return made
-}
-
-/** Removes every value. A reset gauge without labels would have the value 0. */
-function forget(made: Gauge): void {
-  made.reset()
-  made.remove({})
-}
+/** A gauge by database, without a value. */
+const gauge = (name: string, help: string, labelNames: string[] = []): Gauge =>
+  new Gauge({ name, help, labelNames: ['database', ...labelNames], registers: [], aggregator: 'max' })
 
 function createJobGauges() {
   const count = gauge('keystride_jobs', 'Background jobs, by queue and state; failed within two days', [
@@ -77,11 +81,11 @@ function createJobGauges() {
   const success = gauge('keystride_job_last_success_timestamp_seconds', 'End of the latest successful job', ['queue'])
   return {
     metrics: [count, oldest, success],
-    set(queues: readonly QueueState[]): void {
+    set(database: string, queues: readonly QueueState[]): void {
       for (const { queue, oldestWaitingS, lastSuccessAt, ...counts } of queues) {
-        for (const state of JOB_STATES) count.set({ queue, state }, counts[state])
-        oldest.set({ queue }, oldestWaitingS ?? 0)
-        if (lastSuccessAt !== null) success.set({ queue }, lastSuccessAt / 1000)
+        for (const state of JOB_STATES) count.set({ database, queue, state }, counts[state])
+        oldest.set({ database, queue }, oldestWaitingS ?? 0)
+        if (lastSuccessAt !== null) success.set({ database, queue }, lastSuccessAt / 1000)
       }
     },
   }
@@ -93,10 +97,10 @@ function createOutboxGauges() {
   const paused = gauge('keystride_alert_channels_paused', 'Channels that pause after a failure')
   return {
     metrics: [waiting, oldest, paused],
-    set(state: OutboxState): void {
-      waiting.set(state.waiting)
-      oldest.set(state.oldestWaitingS ?? 0)
-      paused.set(state.channelsPaused)
+    set(database: string, state: OutboxState): void {
+      waiting.set({ database }, state.waiting)
+      oldest.set({ database }, state.oldestWaitingS ?? 0)
+      paused.set({ database }, state.channelsPaused)
     },
   }
 }
@@ -110,10 +114,10 @@ function createDatabaseGauges() {
   ])
   return {
     metrics: [bytes, schema],
-    set(facts: DatabaseFacts): void {
-      bytes.set(facts.bytes)
-      schema.reset()
-      schema.set({ schema: facts.schemaVersion, functions: facts.functionsVersion, server: facts.serverVersion }, 1)
+    set(database: string, facts: DatabaseFacts): void {
+      bytes.set({ database }, facts.bytes)
+      const { schemaVersion, functionsVersion, serverVersion } = facts
+      schema.set({ database, schema: schemaVersion, functions: functionsVersion, server: serverVersion }, 1)
     },
   }
 }

@@ -33,6 +33,29 @@ const databaseUrl = z
     return hosts.split(',').every((host) => host !== '' && URL.canParse(scheme + user + host + rest))
   }, 'must be postgres://user:password@host:port/name, or several host:port separated by commas')
 
+/** `name=url` pairs, separated by white space. */
+const named = (url: z.ZodType<string, string>) =>
+  z
+    .string()
+    .transform((text) => text.trim().split(/\s+/))
+    .pipe(
+      z.array(
+        z.string().transform((pair, context) => {
+          const [, name = '', rest = ''] = /^([a-z][a-z0-9-]{0,30})=(.+)$/.exec(pair) ?? []
+          const parsed = url.safeParse(rest)
+          if (name !== '' && parsed.success) return { name, url: parsed.data }
+          const why =
+            name === ''
+              ? 'must be name=url, with a name of a-z, 0-9 and -'
+              : `${name}: ${parsed.error?.issues[0]?.message}`
+          context.addIssue({ code: 'custom', message: why })
+          return z.NEVER
+        }),
+      ),
+    )
+
+const redisUrl = z.string().regex(/^rediss?:\/\//, 'must begin with redis:// or rediss://')
+
 const encryptionKey = z.string().regex(/^[A-Za-z0-9+/_-]{43}=?$/, 'must be 32 bytes in base64')
 
 const file = z.string().min(1).optional()
@@ -76,6 +99,14 @@ const Environment = z.object({
   DATABASE_URL_FILE: file.describe(
     'File that holds DATABASE_URL, such as a mounted secret. It is read if DATABASE_URL is unset.',
   ),
+  DATABASE_URLS: named(databaseUrl)
+    .optional()
+    .describe(
+      'Further PostgreSQL databases, as name=url separated by spaces. Each organization is in one database (docs/scaling.md). Unset, all are in DATABASE_URL, which is named main.',
+    ),
+  DATABASE_URLS_FILE: file.describe(
+    'File that holds DATABASE_URLS, such as a mounted secret. It is read if DATABASE_URLS is unset.',
+  ),
   DATABASE_POOL: count(2, 200)
     .default(10)
     .describe(
@@ -87,13 +118,14 @@ const Environment = z.object({
     .describe(
       'Whether the start migrates the database. With off, a start at an older schema fails, and `keystride migrate` is a separate step.',
     ),
-  REDIS_URL: z
-    .string()
-    .regex(/^rediss?:\/\//, 'must begin with redis:// or rediss://')
+  REDIS_URL: redisUrl
     .optional()
     .describe(
       'Redis 7 or newer: one node, or a Redis Cluster as several nodes, comma-separated, or as one with ?cluster=true. Unset, sessions live in PostgreSQL.',
     ),
+  REDIS_URLS: named(redisUrl)
+    .optional()
+    .describe('Redis of single databases, as name=url separated by spaces. The others use REDIS_URL.'),
   KEYSTRIDE_DATA: z
     .string()
     .min(1)
@@ -229,12 +261,13 @@ export interface Config {
   readonly host: string
   readonly publicUrl: string
   readonly roles: readonly Role[]
+  /** The first database; null for the embedded PostgreSQL. */
   readonly databaseUrl: string | null
+  readonly redisUrl: string | null
+  /** Every database, the first one first. */
+  readonly databases: readonly DatabaseSettings[]
   readonly databasePool: number
   readonly migrate: boolean
-  /** Whether statements stay prepared, as `?prepare=` of DATABASE_URL says; null if the absence of a pooler decides. */
-  readonly databasePrepare: boolean | null
-  readonly redisUrl: string | null
   /** File with the settings of single sign-on; null if none. */
   readonly ssoFile: string | null
   readonly dataFolder: string
@@ -275,6 +308,19 @@ export interface Config {
   readonly httpServer: HttpServerChoice
 }
 
+/** A database by its settings. */
+export interface DatabaseSettings {
+  /** `main`, or the name in DATABASE_URLS. */
+  readonly name: string
+  /** The variable that names it. */
+  readonly setting: string
+  /** Null for the embedded PostgreSQL. */
+  readonly url: string | null
+  /** Whether statements stay prepared, as `?prepare=` of its URL says; null if the absence of a pooler decides. */
+  readonly prepare: boolean | null
+  readonly redisUrl: string | null
+}
+
 /** One line for each invalid variable: the expected form, never the value. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
@@ -305,6 +351,14 @@ function conflictsOf(given: Readonly<Record<string, string | undefined>>, settin
   if (given.ENCRYPTION_KEY_PREVIOUS !== undefined && given.ENCRYPTION_KEY === undefined) {
     problems.push('ENCRYPTION_KEY_PREVIOUS: requires the present key in ENCRYPTION_KEY')
   }
+  const names = (settings?.DATABASE_URLS ?? []).map(({ name }) => name)
+  if (names.length > 0 && given.DATABASE_URL === undefined) problems.push('DATABASE_URLS: requires DATABASE_URL')
+  if (new Set([FIRST, ...names]).size <= names.length)
+    problems.push(`DATABASE_URLS: a name occurs twice (DATABASE_URL is named ${FIRST})`)
+  const without = (settings?.REDIS_URLS ?? []).find(({ name }) => name !== FIRST && !names.includes(name))
+  if (without !== undefined) problems.push(`REDIS_URLS: there is no database ${without.name}`)
+  if (settings?.REDIS_URLS !== undefined && settings.REDIS_URL === undefined)
+    problems.push('REDIS_URLS: requires REDIS_URL')
   if (settings !== null && settings.FULL_REF_PATTERNS < settings.TARGET_REF_PATTERNS) {
     problems.push('FULL_REF_PATTERNS: must be TARGET_REF_PATTERNS or more')
   }
@@ -327,8 +381,8 @@ function configOf(settings: Settings): Config {
     databaseUrl: settings.DATABASE_URL ?? null,
     databasePool: settings.DATABASE_POOL,
     migrate: settings.MIGRATE === 'on',
-    databasePrepare: prepareOf(settings.DATABASE_URL),
     redisUrl: settings.REDIS_URL ?? null,
+    databases: databasesOf(settings),
     dataFolder: settings.KEYSTRIDE_DATA,
     encryptionKey: settings.ENCRYPTION_KEY === undefined ? null : Buffer.from(settings.ENCRYPTION_KEY, 'base64'),
     encryptionKeysPrevious: (settings.ENCRYPTION_KEY_PREVIOUS ?? []).map((key) => Buffer.from(key, 'base64')),
@@ -366,13 +420,25 @@ function configOf(settings: Settings): Config {
   }
 }
 
+const FIRST = 'main'
+
+/** The databases in the order of the settings. A database without a Redis of its own uses that of REDIS_URL. */
+function databasesOf({ DATABASE_URL, DATABASE_URLS = [], REDIS_URL, REDIS_URLS = [] }: Settings): DatabaseSettings[] {
+  const further = DATABASE_URLS.map(({ name, url }) => ({ name, url, setting: `DATABASE_URLS (${name})` }))
+  return [{ name: FIRST, url: DATABASE_URL ?? null, setting: 'DATABASE_URL' }, ...further].map((one) => ({
+    ...one,
+    prepare: prepareOf(one.url ?? ''),
+    redisUrl: REDIS_URLS.find(({ name }) => name === one.name)?.url ?? REDIS_URL ?? null,
+  }))
+}
+
 function prepareOf(databaseUrl = ''): boolean | null {
   const [, prepare] = /[?&]prepare=(true|false)(?:&|$)/.exec(databaseUrl) ?? []
   return prepare === undefined ? null : prepare === 'true'
 }
 
 /** Variables that a file may contain instead, because other users can read an environment more easily than a file. */
-export const SECRETS = ['DATABASE_URL', 'ENCRYPTION_KEY'] as const
+export const SECRETS = ['DATABASE_URL', 'DATABASE_URLS', 'ENCRYPTION_KEY'] as const
 
 /** Adds the contents of secret files to `given`, whose values have precedence. Returns the files that cannot be read. */
 function readSecretFiles(given: Record<string, string | undefined>): string[] {

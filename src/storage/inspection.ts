@@ -1,5 +1,6 @@
 import type { Channel } from '../domain/alert.js'
 import type { ChannelSettings } from '../domain/alert-channels.js'
+import type { Placement } from './placement.js'
 
 /** A part of a store as it was read, or why it could not be read, without secrets. `denied`: the login lacks a right. */
 export type Reading<T> = { readonly value: T } | { readonly unread: string; readonly denied: boolean }
@@ -175,6 +176,8 @@ export interface DatabaseInspection {
   keys(): Promise<Reading<readonly StoredKey[]>>
   outbox(): Promise<Reading<OutboxFacts>>
   jobs(): Promise<Reading<JobFacts>>
+  /** Moves of organizations from and to this database, and copies that they left. */
+  placements(): Promise<Reading<readonly Placement[]>>
   /** Time of the latest erasure, epoch ms; null if there is none. */
   lastErasure(): Promise<Reading<number | null>>
   close(): Promise<void>

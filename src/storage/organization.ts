@@ -11,6 +11,8 @@ interface NewOrganization {
   readonly policyId: string
   readonly policy: Policy
   readonly createdAt: number
+  /** Name of the database, if there are several; the smallest one if null or absent. */
+  readonly database?: string | null
 }
 
 export interface StoredPolicy {

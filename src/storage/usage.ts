@@ -43,6 +43,12 @@ export interface LoggedRequest {
   readonly durationMs: number
 }
 
+/** Requests that a process has collected. */
+export interface UsageBatch {
+  readonly counted: readonly RequestCount[]
+  readonly logged: readonly (LoggedRequest & { organizationId: string })[]
+}
+
 export interface UsageStore {
   /** Events, oldest first. */
   history(organizationId: string, window: TimeWindow, paging: Paging): Promise<{ events: UsageEvent[]; count: number }>
@@ -58,8 +64,11 @@ export interface UsageStore {
     failed: boolean | null,
   ): Promise<{ requests: LoggedRequest[]; count: number }>
   request(organizationId: string, id: string): Promise<LoggedRequest | null>
-  /** Adds the counts and log entries that a process has collected since its last call, of any organization. */
-  add(counted: readonly RequestCount[], logged: readonly (LoggedRequest & { organizationId: string })[]): Promise<void>
+  /**
+   * Adds the counts and log entries that a process has collected since its last call, of any organization. Returns those of databases
+   * that are lost, if others are not; null if all is written.
+   */
+  add(counted: UsageBatch['counted'], logged: UsageBatch['logged']): Promise<UsageBatch | null>
   /** For a job: adds the queued changes of creations to the headcount; true if more are left. */
   addUpHeadcounts(): Promise<boolean>
   /** For a job: appends one checkpoint per day and organization. */

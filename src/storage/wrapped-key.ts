@@ -24,6 +24,6 @@ export interface WrappedKeyStore {
     after: Uint8Array,
     check: (stored: Uint8Array) => void,
   ): Promise<boolean>
-  /** Runs `change`, which must be synchronous, while no organization is being created and no other change runs. */
-  alone<T>(change: (counts: KeyCounts) => T): Promise<T>
+  /** Runs `change` while no organization is being created and no other change runs. */
+  alone<T>(change: (counts: KeyCounts) => T | Promise<T>): Promise<T>
 }

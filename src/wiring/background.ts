@@ -10,9 +10,9 @@ import type { Logger } from '../process/log.js'
 import { modelFile, wasmFile } from '../scoring/artifacts.js'
 import { openScorer } from '../scoring/scorer.js'
 import type { Scoring } from '../scoring/scoring.js'
-import type { Stores } from './stores.js'
+import type { OneDatabase, Stores } from './stores.js'
 
-/** The job queue. Failures are logged. */
+/** The job queue of one database. Failures are logged. */
 export const openQueue = ({ jobQueue }: Stores, log: Logger): JobQueue =>
   createJobQueue({
     jobQueue,
@@ -25,8 +25,8 @@ const FIND_EXPORTS_EVERY_S = 60
 /** Each round scans some small tables completely. */
 const RETENTION_EVERY_S = 6 * 3600
 
-/** Registers the workers of the queued jobs, and their schedules. */
-export function registerWorkers(queue: JobQueue, stores: Stores, scoring: Scoring): void {
+/** Registers the workers of the queued jobs of one database, and their schedules. */
+export function registerWorkers(queue: JobQueue, { stores, placements }: OneDatabase, scoring: Scoring): void {
   const writeExport = createExporter(stores)
   queue.work('export-log', ({ organization = '', archive = '' }, signal) => writeExport(organization, archive, signal))
   queue.work('find-exports', async (_, signal) => {
@@ -41,10 +41,20 @@ export function registerWorkers(queue: JobQueue, stores: Stores, scoring: Scorin
   const openKernel = () => openScorer(wasmFile(), modelFile()).kernel
   const buildSets = createSetBuilder({ ...stores, scoring, openKernel, now: stores.clock.now })
   queue.work('retention', async (_, signal) => {
+    // A move compares both copies of an organization, so nothing expires meanwhile.
+    if (await moves(placements, stores.clock.now())) return
     await retain(signal)
     await buildSets(signal)
   })
   queue.schedule('retention', RETENTION_EVERY_S)
+}
+
+/** A move that has not ended in this time no longer holds up retention. */
+const MOVE_MAX_MS = 24 * 3600_000
+
+/** Whether an organization is being moved to or from the database. */
+async function moves({ list }: OneDatabase['placements'], now: number): Promise<boolean> {
+  return (await list()).some(({ state, since }) => state !== 'left' && now - since < MOVE_MAX_MS)
 }
 
 /** Statistics are correct without this count, but the more attempts are not counted, the slower they are. */
@@ -86,7 +96,7 @@ export async function stopJobs(jobs: readonly Job[], meter: Pick<UsageMeter, 'fl
     .catch((error: unknown) => log.warn({ why: reasonOf(error) }, 'the last requests were not counted'))
 }
 
-/** Begins the periodic work of the processes with the role `jobs`. */
+/** Begins the periodic work on one database of the processes with the role `jobs`. */
 export const startJobs = ({ statistics, usage, retention }: Stores, log: Logger): Job[] => [
   every({
     work: () => statistics.countAttempts(),

@@ -164,7 +164,11 @@ export function documents(apis: readonly Api<Services>[], config: Config, stores
  * `/livez`, `/readyz` and `/metrics`, for load balancers and monitors. `unready` returns the reason not to send new requests
  * here, or null.
  */
-export function probes(unready: () => Probed<string | null>, metricsText: () => Promise<string>): Probe[] {
+export function probes(
+  unready: () => Probed<string | null>,
+  metricsText: () => Promise<string>,
+  partly: () => string | null = () => null,
+): Probe[] {
   const text = (status: number, body: string) => ({ status, contentType: 'text/plain; charset=utf-8', body })
   return [
     { method: 'get', path: '/livez', probe: true, handle: () => text(200, 'live\n') },
@@ -174,7 +178,9 @@ export function probes(unready: () => Probed<string | null>, metricsText: () => 
       probe: true,
       async handle() {
         const why = await unready()
-        return why === null ? text(200, 'ready\n') : text(503, `${why}\n`)
+        if (why !== null) return text(503, `${why}\n`)
+        const missing = partly()
+        return text(200, missing === null ? 'ready\n' : `ready, but ${missing}\n`)
       },
     },
     {

@@ -7,7 +7,7 @@ import { type Caches, createCacheMetrics } from '../metrics/cache-metrics.js'
 import type { Config } from '../process/config.js'
 import type { Logger } from '../process/log.js'
 import type { Scoring } from '../scoring/scoring.js'
-import type { Stores } from './stores.js'
+import type { OneDatabase, Stores } from './stores.js'
 
 /** The state of jobs, outbox and database in the metrics is at most this old. */
 const READ_EVERY_MS = 10_000
@@ -22,8 +22,8 @@ export interface ProductMetrics {
   watch(parts: Parts): Parts
   watchCaches(caches: Caches): Caches
   watchCourier(courier: Courier): Courier
-  /** Reads the state of background work periodically, in processes with the role `jobs`. */
-  readState(stores: Stores, log: Logger): Job
+  /** Reads the state of a database and its background work periodically, in processes with the role `jobs`. */
+  readState(database: OneDatabase, log: Logger): Job
   metricsOf(roles: Config['roles']): Metric[]
 }
 
@@ -39,10 +39,10 @@ export function createProductMetrics(): ProductMetrics {
     },
     watchCaches: caches.watch,
     watchCourier: background.watch,
-    readState: (stores, log) =>
+    readState: ({ name, stores }, log) =>
       every({
         async work() {
-          await background.refresh(stores)
+          await background.refresh(name, stores)
           return false
         },
         everyMs: READ_EVERY_MS,

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs'
-import type { Metric } from 'prom-client'
+import { Gauge, type Metric } from 'prom-client'
 import { coreGroups, coreRoutes } from '../api/core-table.js'
 import { dashboardGroups, dashboardRoutes } from '../api/dashboard-table.js'
 import { linkGroups, linkRoutes } from '../api/links-table.js'
 import type { Job } from '../base/every.js'
+import { Refusal } from '../domain/refusal.js'
 import type { Courier } from '../flows/alert/courier.js'
 import { createOutages, type Outages } from '../flows/alert/outages.js'
 import { createUsageMeter, type UsageMeter } from '../flows/insight/usage-meter.js'
@@ -25,6 +26,7 @@ import type { Config } from '../process/config.js'
 import type { Front } from '../process/front.js'
 import type { Logger } from '../process/log.js'
 import { createUuidV7 } from '../process/new-id.js'
+import { createOutageLog } from '../process/outage-log.js'
 import { version } from '../process/version.js'
 import type { Scoring } from '../scoring/scoring.js'
 import type { Tracing } from '../tracing/tracing.js'
@@ -33,7 +35,7 @@ import { browserPage, consolePages, documents, pages, probes } from './endpoints
 import { openTracing, tracedParts } from './open-tracing.js'
 import { createProductMetrics, type ProductMetrics } from './product-metrics.js'
 import { type Services, servicesOf } from './services.js'
-import type { Stores } from './stores.js'
+import type { OneDatabase, Stores } from './stores.js'
 import { warmUp } from './warm-up.js'
 
 interface Needs {
@@ -87,11 +89,12 @@ export async function serveAll(given: Needs): Promise<Serving> {
   const newId = createUuidV7(needs.stores.clock.now)
   const provider = loadProvider(config.httpServer)
   const background = openBackground(needs, product)
-  const { queue: jobs, courier } = background
+  const { courier } = background
+  const jobs = jobsOf(background, needs.stores)
   const { watchCaches } = product
   const services = servicesOf({ ...needs, jobs, courier, newId, watchCaches, httpServer: httpServerOf(provider) })
   const metrics = createMetrics({ version: version(), provider })
-  const { admission, stopWatching } = openAdmission(config, metrics, front)
+  const { admission, stopWatching } = openAdmission(config, needs.stores, metrics, front)
   const served = openProbes(needs, metrics)
   if (config.roles.includes('core')) await warm(given, newId)
   const onAnswer = (answered: Answered) => {
@@ -109,7 +112,10 @@ export async function serveAll(given: Needs): Promise<Serving> {
     port: server.port,
     provider,
     async close() {
-      await Promise.all([server.close({ lingerMs: LINGER_MS, deadlineMs: DRAIN_MS }), jobs.stop()])
+      await Promise.all([
+        server.close({ lingerMs: LINGER_MS, deadlineMs: DRAIN_MS }),
+        ...background.databases.map(({ queue }) => queue.stop()),
+      ])
       await apart?.close()
       stopWatching()
       await stopBackground()
@@ -120,21 +126,48 @@ export async function serveAll(given: Needs): Promise<Serving> {
 
 /** The parts that work outside of requests. */
 interface Background {
-  readonly queue: JobQueue
+  readonly databases: readonly WorkedDatabase[]
   readonly courier: Courier
-  readonly outages: Outages
   readonly meter: UsageMeter
 }
 
-function openBackground(needs: Needs, product: ProductMetrics): Background {
-  const { stores, health, log } = needs
-  const { now } = stores.clock
-  const queue = openQueue(stores, log)
-  const courier = product.watchCourier(openCourier(needs))
-  const outages = createOutages({ ...stores, now })
-  health.listen(outages.turn)
-  return { queue, courier, outages, meter: createUsageMeter({ usage: stores.usage, now }) }
+/** A database with its queue, the outages to be noted there, and the log of its jobs. */
+interface WorkedDatabase extends OneDatabase {
+  readonly queue: JobQueue
+  readonly outages: readonly Outages[]
+  readonly log: Logger
 }
+
+function openBackground(needs: Needs, product: ProductMetrics): Background {
+  const { stores } = needs
+  const courier = product.watchCourier(openCourier(needs))
+  const databases = stores.databases.map((database) => workedDatabase(needs, database))
+  return { databases, courier, meter: createUsageMeter({ usage: stores.usage, now: stores.clock.now }) }
+}
+
+/** An outage of one of several databases is noted in that database, one of the whole service in all. */
+function workedDatabase({ health, config, log: logOfAll }: Needs, database: OneDatabase): WorkedDatabase {
+  const { stores, checks } = database
+  const whole = createOutages({ ...stores, now: stores.clock.now })
+  health.listen(whole.turn)
+  if (checks.length === 0) return { ...database, queue: openQueue(stores, logOfAll), outages: [whole], log: logOfAll }
+  const alone = createOutages({ ...stores, now: stores.clock.now })
+  const { log, turn } = createOutageLog(logOfAll, config.storePatience)
+  health.listenTo(checks, (why) => {
+    alone.turn(why)
+    turn(why, '')
+  })
+  return { ...database, queue: openQueue(stores, log), outages: [whole, alone], log }
+}
+
+/** Sends jobs to the database of their organization. */
+const jobsOf = ({ databases }: Background, { databaseOf }: Stores): Pick<JobQueue, 'send'> => ({
+  async send(queue, ids, options) {
+    const home = databases[databaseOf(ids.organization ?? '') ?? -1]
+    if (home === undefined) throw new Refusal('degraded', 'try again later: the database is out of reach')
+    return await home.queue.send(queue, ids, options)
+  },
+})
 
 interface ServerParts {
   readonly provider: Provider
@@ -208,6 +241,7 @@ const REPORT_SEEN_MS = 200
 /** The admission. While requests are in progress, a timer calls `watch` and measures the delay of the event loop. */
 function openAdmission(
   { requestsAtOnce, queueMs }: Config,
+  { databases, databaseOf }: Stores,
   { onRefused, onHeld, onLoopDelay }: Metrics,
   front: Front | null,
 ) {
@@ -216,6 +250,7 @@ function openAdmission(
   const admission = createAdmission({
     atOnce: requestsAtOnce,
     waitMs: queueMs,
+    databaseOf: databases.length > 1 ? databaseOf : undefined,
     onRefused,
     onHeld,
     onRest: (ms) => setTimeout(() => admission.resume(performance.now()), ms + 1).unref(),
@@ -245,7 +280,9 @@ function openProbes({ config, stores, health, stopping, front }: Needs, metrics:
     return config.readyNeedsStores ? health.degraded() : stores.clock.skewedHere()
   }
   front?.readiness(unready)
-  return probes(unready, front?.metrics(metrics) ?? metrics.text)
+  const missing = () => stores.checks.filter(({ name }) => health.lost(name) !== null).map(({ name }) => name)
+  const partly = () => (missing().length === 0 ? null : `${missing().join(' and ')} out of reach`)
+  return probes(unready, front?.metrics(metrics) ?? metrics.text, partly)
 }
 
 function addGauges(
@@ -259,6 +296,7 @@ function addGauges(
   gauge('keystride_scoring_memory_bytes', 'Memory of a scoring kernel, fixed', scoring.memoryBytes, 'max')
   const degraded = () => (health.degraded() === null ? 0 : 1)
   gauge('keystride_degraded', '1 while a store is unreachable, else 0', degraded, 'max')
+  add([reachableStores(stores, health)])
   const skewS = () => stores.clock.skewMs() / 1000
   gauge('keystride_clock_skew_seconds', "Largest skew between a clock and the database's", skewS, 'max')
   add(storeMetrics.metrics)
@@ -266,20 +304,35 @@ function addGauges(
   if (front === null) add(createProcessMetrics(1, () => 1).metrics)
 }
 
+const reachableStores = ({ checks }: Stores, health: Health): Metric =>
+  new Gauge({
+    name: 'keystride_store_reachable',
+    help: '1 while a store answers, else 0',
+    labelNames: ['store'],
+    aggregator: 'min',
+    registers: [],
+    collect() {
+      for (const { name } of checks) this.set({ store: name }, health.lost(name) === null ? 1 : 0)
+    },
+  })
+
 /**
  * Begins the periodic work: usage and outages of this process, and with the role `jobs` all other work. Returns the function that
  * stops it.
  */
 function beginBackground(
-  { config, stores, scoring, log }: Needs,
-  { queue, courier, meter, outages }: Background,
+  { config, scoring, log }: Needs,
+  { databases, courier, meter }: Background,
   product: ProductMetrics,
 ): () => Promise<void> {
-  const jobs: Job[] = [flushUsage(meter, log), noteOutages(outages, log)]
-  if (config.roles.includes('jobs')) {
+  const jobs: Job[] = [flushUsage(meter, log)]
+  for (const database of databases) {
+    const { stores, queue, outages, log } = database
+    jobs.push(...outages.map((one) => noteOutages(one, log)))
+    if (!config.roles.includes('jobs')) continue
     jobs.push(...startJobs(stores, log), ...startAlerting({ ...stores, courier, now: stores.clock.now, log }))
-    jobs.push(product.readState(stores, log))
-    registerWorkers(queue, stores, scoring)
+    jobs.push(product.readState(database, log))
+    registerWorkers(queue, database, scoring)
   }
   return () => stopJobs(jobs, meter, log)
 }

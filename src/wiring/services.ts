@@ -53,7 +53,7 @@ interface Wired {
   readonly health: Health
   /** Null if this process is the whole service. */
   readonly front: Front | null
-  readonly jobs: JobQueue
+  readonly jobs: Pick<JobQueue, 'send'>
   readonly courier: Courier
   readonly newId: () => string
   readonly watchCaches: (caches: Caches) => Caches
@@ -171,7 +171,7 @@ function systemServices({
 function dashboardServices(
   needs: Stores &
     Pick<DashboardServices, 'targets' | 'trial' | 'contextIndicators' | 'now'> & {
-      readonly jobs: JobQueue
+      readonly jobs: Pick<JobQueue, 'send'>
       readonly newId: () => string
       readonly courier: Courier
       readonly reach: Reach

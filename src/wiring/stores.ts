@@ -21,6 +21,7 @@ import type { OneTimePasswordStore } from '../storage/one-time-password.js'
 import type { OrganizationStore } from '../storage/organization.js'
 import type { Outbox } from '../storage/outbox.js'
 import type { PendingActionStore } from '../storage/pending-action.js'
+import type { PlacementStore } from '../storage/placement.js'
 import type { PolicyStore } from '../storage/policies.js'
 import type { PreferredLanguageStore } from '../storage/preferred-language.js'
 import type { ProfileStore } from '../storage/profile.js'
@@ -42,8 +43,8 @@ import type { UserLogStore } from '../storage/user-log.js'
 import type { Vault } from '../storage/vault.js'
 import type { WrappedKeyStore } from '../storage/wrapped-key.js'
 
-/** Every store of the service, and the clock and checks that belong to them. */
-export interface Stores {
+/** The stores of organizations and people, in one database or over several. */
+export interface DataStores {
   readonly organizations: OrganizationStore
   readonly apiKeys: ApiKeyStore
   readonly accounts: AccountStore
@@ -64,7 +65,6 @@ export interface Stores {
   readonly invalidPatterns: InvalidPatternStore
   readonly refusedPatterns: RefusedPatternStore
   readonly securityCodes: SecurityCodeStore
-  readonly codeHash: CodeHash
   readonly typingWords: TypingWordStore
   readonly preferredLanguages: PreferredLanguageStore
   readonly sessions: SessionStore
@@ -73,6 +73,31 @@ export interface Stores {
   readonly ssoKeys: SsoKeyStore
   readonly ssoAccounts: SsoAccountStore
   readonly strangerTries: StrangerTryStore
+  readonly jobQueue: JobQueueStore
+  readonly system: SystemStore
+  readonly exports: ExportStore
+  readonly retention: RetentionStore
+  readonly erasures: ErasureStore
+  readonly userLog: UserLogStore
+  readonly wrappedKeys: WrappedKeyStore
+}
+
+/** One database of the service. */
+export interface OneDatabase {
+  readonly name: string
+  readonly stores: Stores
+  readonly placements: PlacementStore
+  /** Connection string of the server in use. */
+  readonly server: () => string
+  /** Names of the checks of this database and its Redis alone; none if it is the only one. */
+  readonly checks: readonly string[]
+  /** Why it could not be opened at the start; null if it was. */
+  readonly away: string | null
+}
+
+/** Every store of the service, and the clock and checks that belong to them. */
+export interface Stores extends DataStores {
+  readonly codeHash: CodeHash
   /** Null without Redis. */
   readonly rateAccounts: RateAccounts | null
   /** Ends all sessions, in PostgreSQL and in Redis. */
@@ -82,16 +107,9 @@ export interface Stores {
   /** Deletes the sessions and rates of a deleted organization from Redis. */
   readonly endSessionsOf: (organizationId: string) => Promise<void>
   readonly geography: Geography
-  readonly jobQueue: JobQueueStore
-  readonly system: SystemStore
-  readonly exports: ExportStore
-  readonly retention: RetentionStore
-  readonly erasures: ErasureStore
-  readonly userLog: UserLogStore
   readonly vault: Vault
   readonly keyRing: KeyRing
   readonly keyWrap: KeyWrap
-  readonly wrappedKeys: WrappedKeyStore
   /** Ports of the database servers and Redis nodes. */
   readonly ports: ReadonlySet<number>
   /** The clock for all stored times and comparisons with them. */
@@ -104,5 +122,9 @@ export interface Stores {
   readonly migrated: readonly string[]
   /** Statements that an administrator must run before `pg_dump` can back up the database; null if none. */
   readonly backupRoleSql: () => Promise<string | null>
+  /** Every database by itself, for jobs and administration; with one database, these stores. */
+  readonly databases: readonly OneDatabase[]
+  /** Index of the organization's database; null while it is unknown or cannot be used. */
+  readonly databaseOf: (organizationId: string) => number | null
   close(): Promise<void>
 }

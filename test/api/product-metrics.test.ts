@@ -93,14 +93,20 @@ describe('/metrics', () => {
   })
 
   it('shows background jobs, the outbox, the database and its schema', async () => {
-    await until(async () => /keystride_job_last_success_timestamp_seconds\{queue="find-exports"\}/.test(await scrape()))
-    await until(async () => valueIn(await scrape(), 'keystride_jobs{queue="retention",state="running"}') === 0)
+    await until(async () =>
+      /keystride_job_last_success_timestamp_seconds\{database="main",queue="find-exports"\}/.test(await scrape()),
+    )
+    await until(
+      async () => valueIn(await scrape(), 'keystride_jobs{database="main",queue="retention",state="running"}') === 0,
+    )
     const metrics = await scrape()
-    expect(valueIn(metrics, 'keystride_jobs{queue="retention",state="failed"}')).toBe(0)
-    expect(valueIn(metrics, 'keystride_outbox_deliveries')).toBe(0)
-    expect(valueIn(metrics, 'keystride_outbox_oldest_waiting_seconds')).toBe(0)
-    expect(valueIn(metrics, 'keystride_database_bytes')).toBeGreaterThan(1e6)
-    expect(metrics).toMatch(/^keystride_schema_info\{schema="\d+_[a-z_]+",functions="[\d.]+",server="\d+[\d.]*"\} 1$/m)
+    expect(valueIn(metrics, 'keystride_jobs{database="main",queue="retention",state="failed"}')).toBe(0)
+    expect(valueIn(metrics, 'keystride_outbox_deliveries{database="main"}')).toBe(0)
+    expect(valueIn(metrics, 'keystride_outbox_oldest_waiting_seconds{database="main"}')).toBe(0)
+    expect(valueIn(metrics, 'keystride_database_bytes{database="main"}')).toBeGreaterThan(1e6)
+    expect(metrics).toMatch(
+      /^keystride_schema_info\{database="main",schema="\d+_[a-z_]+",functions="[\d.]+",server="\d+[\d.]*"\} 1$/m,
+    )
   })
 
   it('has no label value that comes from a caller', async () => {

@@ -124,6 +124,17 @@ describe('the capacity planner', () => {
       expect([name, typical(plan, name)]).toEqual([name, expect.closeTo(value)])
   })
 
+  it('places the organizations over as many databases as machines hold the cores of PostgreSQL', () => {
+    const { lines, advice, configuration } = planOf({ peakPerS: 70_000, cores: 8 })
+    const typical = (name: string) => lines.find((line) => line.name === name)?.value.typical
+    // 70,000 x 200 us / 0.7 = 20 cores.
+    expect([typical('cores of PostgreSQL'), typical('databases')]).toEqual([20, 3])
+    // 8 cores x 0.7 / 200 us.
+    expect(advice.join('\n')).toContain('at most 28,000 sign-ins a second may be of the same one')
+    expect(configuration.find((line) => line.startsWith('DATABASE_URLS'))).toContain('d3=postgres://')
+    expect(planOf({}).lines.find(({ name }) => name === 'databases')?.value.typical).toBe(1)
+  })
+
   it('counts every request of a sign-in', () => {
     expect(requestsOf({ retypes: 0.25, codes: 0.02, newcomers: 0.01 })).toEqual({
       ...{ signin: 1, verify: 0.25, code: 0.02, bootstrap: 0.01, create: 0.01, enroll: 0.05 },

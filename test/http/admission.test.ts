@@ -69,6 +69,20 @@ describe('admission', () => {
     expect(held('verify')).toBe(14)
   })
 
+  it('leaves a quarter of the slots to the organizations of other databases', async () => {
+    const databaseOf = (organization: string) => (organization.startsWith('slow') ? 1 : 0)
+    const one = createAdmission({ atOnce: 8, waitMs: 1000, databaseOf })
+    for (let n = 0; n < 6; n++) expect(one.enter('verify', `slow ${n}`, 0)).toBe(true)
+    expect(one.enter('verify', 'slow 6', 0)).toBe(false)
+    const waiting = one.wait('verify', 'slow 6', 0)
+    expect(one.enter('verify', 'quick', 0)).toBe(true)
+    one.leave('verify', 'quick', 1, 0)
+    expect(one.waiting()).toBe(1)
+    one.leave('verify', 'slow 0', 1, 0)
+    await waiting
+    expect(one.waiting()).toBe(0)
+  })
+
   it('sheds at once a request that would wait too long, a less important one sooner', async () => {
     // Each takes 100 ms and four are concurrent: one place in the queue is 25 ms.
     const one = busy(4, 100)

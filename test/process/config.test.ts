@@ -80,8 +80,43 @@ describe('the configuration', () => {
 
   it('keeps statements prepared as the database URL says, and otherwise by whether a pooler is found', () => {
     const of = (search: string) =>
-      readConfig({ DATABASE_URL: `postgres://one,two/keystride${search}`, ENCRYPTION_KEY: KEY }).databasePrepare
+      readConfig({ DATABASE_URL: `postgres://one,two/keystride${search}`, ENCRYPTION_KEY: KEY }).databases[0]?.prepare
     expect(['', '?prepare=true', '?sslmode=require&prepare=false'].map(of)).toEqual([null, true, false])
+  })
+
+  it('names further databases, each with its Redis or that of all', () => {
+    const env = {
+      DATABASE_URL: 'postgres://one/k',
+      DATABASE_URLS: ' two=postgres://two,three/k?prepare=true  far-away=postgres://four/k ',
+      REDIS_URL: 'redis://all',
+      REDIS_URLS: 'two=redis://own',
+      ENCRYPTION_KEY: KEY,
+    }
+    expect(readConfig(env).databases).toEqual([
+      { name: 'main', setting: 'DATABASE_URL', url: 'postgres://one/k', prepare: null, redisUrl: 'redis://all' },
+      {
+        name: 'two',
+        setting: 'DATABASE_URLS (two)',
+        url: 'postgres://two,three/k?prepare=true',
+        prepare: true,
+        redisUrl: 'redis://own',
+      },
+      {
+        name: 'far-away',
+        setting: 'DATABASE_URLS (far-away)',
+        url: 'postgres://four/k',
+        prepare: null,
+        redisUrl: 'redis://all',
+      },
+    ])
+    expect(readConfig({}).databases).toMatchObject([{ name: 'main', url: null }])
+    const problems = (more: object) => problemsOf({ ...env, ...more }).join()
+    expect(problems({ DATABASE_URLS: 'main=postgres://two/k' })).toMatch(/a name occurs twice/)
+    expect(problems({ DATABASE_URLS: 'Two=postgres://two/k' })).toMatch(/must be name=url/)
+    expect(problems({ DATABASE_URLS: 'two=mysql://two/k' })).toMatch(/two: must begin with postgres/)
+    expect(problems({ DATABASE_URL: '' })).toMatch(/DATABASE_URLS: requires DATABASE_URL/)
+    expect(problems({ REDIS_URLS: 'three=redis://own' })).toMatch(/there is no database three/)
+    expect(problems({ REDIS_URL: '' })).toMatch(/REDIS_URLS: requires REDIS_URL/)
   })
 
   it('takes previous encryption keys in addition to the present one, each of 32 bytes', () => {

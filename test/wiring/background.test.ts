@@ -23,7 +23,10 @@ describe('the stop of background work', () => {
     counted = []
   })
   const log = jsonLog('info', (line) => lines.push(line))
-  const add = async (counts: readonly RequestCount[]): Promise<void> => void counted.push(...counts)
+  const add = async (counts: readonly RequestCount[]): Promise<null> => {
+    counted.push(...counts)
+    return null
+  }
   const noted = (adding: typeof add) => {
     const meter = createUsageMeter({ usage: { add: adding }, now: () => 0 })
     meter.note({ ...REQUEST, organizationId: 'acme' })
@@ -40,7 +43,7 @@ describe('the stop of background work', () => {
 
   it('counts again what a running round could not count', async () => {
     let lose = () => {}
-    const lost = new Promise<void>((_, reject) => {
+    const lost = new Promise<never>((_, reject) => {
       lose = () => reject(new Error('the connection is lost'))
     })
     let calls = 0

@@ -1,4 +1,4 @@
-import type { Config } from '../../process/config.js'
+import type { Config, DatabaseSettings } from '../../process/config.js'
 import type {
   ActivityFacts,
   HolderFacts,
@@ -129,11 +129,11 @@ function held(holders: readonly HolderFacts[]): string {
   return [...named, ...(rest === 0 ? [] : [`${rest} more`])].join(', ')
 }
 
-export function checkPooler(pooler: boolean, { databasePrepare }: Config): Finding {
+export function checkPooler(pooler: boolean, { prepare, setting }: DatabaseSettings): Finding {
   if (!pooler) return database.ok('No pooler is between this machine and the server.')
-  return databasePrepare === true
+  return prepare === true
     ? database.note(
-        'A pooler is between this machine and the server, and prepare=true in DATABASE_URL keeps statements prepared.',
+        `A pooler is between this machine and the server, and prepare=true in ${setting} keeps statements prepared.`,
         'Keep it only with PgBouncer 1.21 or newer and max_prepared_statements above 0.',
       )
     : database.ok('A pooler is between this machine and the server, and statements do not stay prepared.')

@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { createClock } from '../../flows/process/clock.js'
-import { type Config, ConfigError, readConfig } from '../../process/config.js'
-import type { DatabaseInspection, SessionStoreInspection } from '../../storage/inspection.js'
+import { type Config, ConfigError, type DatabaseSettings, readConfig } from '../../process/config.js'
+import type { DatabaseInspection, Reading, SessionStoreInspection } from '../../storage/inspection.js'
 import type { KeyRing } from '../../storage/key-ring.js'
 import { findEmbedded, inspectPostgres, inspectRedis } from '../../wiring/open-stores.js'
 import { heldKeys } from '../held-keys.js'
@@ -24,6 +24,7 @@ import {
 import { type Finding, findingsOf, span } from './finding.js'
 import { checkGeography } from './geography.js'
 import { checkDisk, checkJobs, checkKeys, checkOutbox, checkRedisNodes } from './other-stores.js'
+import { checkPlacements } from './placement.js'
 import { checkSingleSignOn } from './single-sign-on.js'
 
 /** Options that name what the checks cannot find by themselves. */
@@ -46,32 +47,87 @@ export async function diagnose(env: NodeJS.ProcessEnv, options: DiagnosisOptions
     const { problem } = findingsOf('configuration')
     return error.problems.map((line) => problem(`${line}.`, 'Correct it: the other checks need a configuration.'))
   }
-  const [database, redis] = await Promise.all([openDatabase(config), openRedis(config)])
-  const store = usable(database)
-  const sessions = usable(redis)
   const ring = openKeys(config)
   const authorities = openAuthorities(config)
+  const parts = await Promise.all(config.databases.map((named) => openPart(config, named)))
   try {
+    const several = parts.length > 1
     return [
       ...checkConfiguration(env, config, host()),
       checkHttpServer(config),
       ...checkGeography(config),
       ...(await checkSingleSignOn(config)),
-      ...(await checkClocks(store, sessions)),
-      ...(store === null ? missing(database) : await checkDatabase(store, config)),
-      ...(sessions === null ? missing(redis) : await checkSessions(sessions)),
-      ...(await checkPlaces(store, config)),
-      ...(await checkStoreCertificates(config)),
+      ...(await findingsOfParts(parts, (part) => checkStores(part, { ring, authorities, several }))),
       ...missing(authorities),
       ...missing(ring),
-      ...(store === null ? [] : await checkContent(store, config, ring, authorities)),
       ...checkBackup(options.backup, options.backupMaxAge, keyFiles(env, config)),
-      ...checkErasures(options.erasures, options.backupMaxAge, (await store?.lastErasure()) ?? null),
+      ...checkErasures(options.erasures, options.backupMaxAge, await lastErasure(parts)),
     ]
   } finally {
-    sessions?.close()
-    await store?.close().catch(() => {}) // the server has gone: nothing is left to close
+    for (const { store, sessions } of parts) {
+      sessions?.close()
+      await store?.close().catch(() => {}) // the server has gone: nothing is left to close
+    }
   }
+}
+
+/** One database with its Redis. */
+interface Part {
+  /** The configuration with this database alone. */
+  readonly config: Config
+  readonly named: DatabaseSettings
+  readonly database: Opened<DatabaseInspection>
+  readonly redis: Opened<SessionStoreInspection>
+  readonly store: DatabaseInspection | null
+  readonly sessions: SessionStoreInspection | null
+}
+
+async function openPart(whole: Config, named: DatabaseSettings): Promise<Part> {
+  const config = { ...whole, databaseUrl: named.url, redisUrl: named.redisUrl, databases: [named] }
+  const [database, redis] = await Promise.all([openDatabase(config, named), openRedis(config)])
+  return { config, named, database, redis, store: usable(database), sessions: usable(redis) }
+}
+
+/** The findings of each part; with several, their areas name the database. */
+async function findingsOfParts(parts: readonly Part[], check: (part: Part) => Promise<Finding[]>): Promise<Finding[]> {
+  const found: Finding[] = []
+  for (const part of parts) {
+    const { name } = part.named
+    found.push(
+      ...(await check(part)).map((one) => (parts.length === 1 ? one : { ...one, area: `${one.area} ${name}` })),
+    )
+  }
+  return found
+}
+
+interface Content {
+  readonly ring: Opened<KeyRing>
+  readonly authorities: Opened<string>
+  readonly several: boolean
+}
+
+/** Checks a database and its Redis. */
+const checkStores = async (part: Part, { ring, authorities, several }: Content): Promise<Finding[]> => {
+  const { config, named, database, redis, store, sessions } = part
+  return [
+    ...(await checkClocks(store, sessions)),
+    ...(store === null ? missing(database) : await checkDatabase(store, config, named)),
+    ...(sessions === null ? missing(redis) : await checkSessions(sessions)),
+    ...(await checkPlaces(store, config)),
+    ...(await checkStoreCertificates(config)),
+    ...(store === null ? [] : await checkContent(store, config, ring, authorities)),
+    ...(store === null || !several
+      ? []
+      : findingsOf('placement').ofReading('Moves of organizations', await store.placements(), checkPlacements)),
+  ]
+}
+
+/** Time of the latest erasure of all databases. */
+async function lastErasure(parts: readonly Part[]): Promise<Reading<number | null> | null> {
+  const readings = await Promise.all(parts.flatMap(({ store }) => (store === null ? [] : store.lastErasure())))
+  const unread = readings.find((reading) => 'unread' in reading)
+  const times = readings.flatMap((reading) => ('value' in reading && reading.value !== null ? reading.value : []))
+  return readings.length === 0 ? null : (unread ?? { value: times.length === 0 ? null : Math.max(...times) })
 }
 
 const fails = (opened: Opened<unknown>): opened is { readonly finding: Finding } =>
@@ -81,7 +137,10 @@ const missing = (opened: Opened<unknown>): Finding[] => (fails(opened) ? [opened
 
 const usable = <T>(opened: Opened<T>): T | null => (opened === null || fails(opened) ? null : opened.value)
 
-async function openDatabase({ databaseUrl, dataFolder }: Config): Promise<Opened<DatabaseInspection>> {
+async function openDatabase(
+  { databaseUrl, dataFolder }: Config,
+  { setting }: DatabaseSettings,
+): Promise<Opened<DatabaseInspection>> {
   const { warning, problem } = findingsOf('database')
   const url = databaseUrl ?? (await findEmbedded(dataFolder))
   if (url === null) {
@@ -92,8 +151,7 @@ async function openDatabase({ databaseUrl, dataFolder }: Config): Promise<Opened
     return { value: await inspectPostgres(url) }
   } catch (error) {
     const found = `No database answers: ${reasonOf(error)}. Keys, jobs and alerts were not checked.`
-    const advice =
-      'Check DATABASE_URL, the server and the network; a pooler also answers so while its PostgreSQL is down or its pool is used up.'
+    const advice = `Check ${setting}, the server and the network; a pooler also answers so while its PostgreSQL is down or its pool is used up.`
     return { finding: problem(found, advice) }
   }
 }
@@ -186,7 +244,7 @@ async function checkClocks(
   return [...(off.length > 0 ? off : [agrees]), ...(unread === null ? [] : [unread])]
 }
 
-async function checkDatabase(store: DatabaseInspection, config: Config): Promise<Finding[]> {
+async function checkDatabase(store: DatabaseInspection, config: Config, named: DatabaseSettings): Promise<Finding[]> {
   const database = findingsOf('database')
   const replication = findingsOf('replication')
   const embedded = config.databaseUrl === null
@@ -198,7 +256,7 @@ async function checkDatabase(store: DatabaseInspection, config: Config): Promise
       ...checkServer(facts, config, pooled),
       checkRole(facts.standby, store.host, members),
     ]),
-    ...database.ofReading('The presence of a pooler', pooler, (one) => checkPooler(one, config)),
+    ...database.ofReading('The presence of a pooler', pooler, (one) => checkPooler(one, named)),
     ...database.ofReading('The settings of a session', await store.settings(), checkSettings),
     ...database.ofReading('The schema', await store.schema(), checkSchema),
     ...database.ofReading('The sizes of the tables', await store.tables(), checkTables),

@@ -22,7 +22,7 @@ interface MeteredRequest {
 export interface UsageMeter {
   /** Writes to memory only. */
   note(request: MeteredRequest): void
-  /** Writes the noted requests to the store. After a failure, the next flush writes these requests too. */
+  /** Writes the noted requests to the store. The next flush writes those that could not be written. */
   flush(): Promise<void>
 }
 
@@ -68,11 +68,15 @@ export function createUsageMeter({ usage, now }: Needs): UsageMeter {
       const [adding, writing] = [counts, logged]
       counts = new Map()
       logged = []
+      const restore = (counted: readonly RequestCount[], log: typeof logged) => {
+        for (const one of counted) count(one)
+        logged = [...log, ...logged].slice(0, LOGGED_MAX)
+      }
       try {
-        await usage.add([...adding.values()], writing)
+        const left = await usage.add([...adding.values()], writing)
+        if (left !== null) restore(left.counted, [...left.logged])
       } catch (error) {
-        for (const one of adding.values()) count(one)
-        logged = [...writing, ...logged].slice(0, LOGGED_MAX)
+        restore([...adding.values()], writing)
         throw error
       }
     },

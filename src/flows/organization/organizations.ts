@@ -35,8 +35,11 @@ interface KeyWishes {
 }
 
 export interface OrganizationFlows {
-  /** Throws if this process lacks the encryption key of an existing organization, because its configured key is then wrong. */
-  create(name: string): Promise<{ id: string }>
+  /**
+   * Creates an organization, in the named database if there are several, by default in the smallest one. Throws if this process lacks
+   * the encryption key of an existing organization, because its configured key is then wrong.
+   */
+  create(name: string, database?: string | null): Promise<{ id: string }>
   list(): Promise<Organization[]>
   /** Quotas and their use; null for an unknown organization. */
   license(organizationId: string): Promise<License | null>
@@ -63,7 +66,7 @@ export const newApiKey = (): string => `ks_${newToken()}`
 export function createOrganizationFlows(needs: Needs): OrganizationFlows {
   const license = (organizationId: string) => needs.organizations.license(organizationId)
   return {
-    async create(name) {
+    async create(name, database = null) {
       await requireKeys(needs)
       const id = needs.newId()
       await needs.organizations.create({
@@ -73,6 +76,7 @@ export function createOrganizationFlows(needs: Needs): OrganizationFlows {
         policyId: needs.newId(),
         policy: DEFAULT_POLICY,
         createdAt: needs.now(),
+        database,
       })
       return { id }
     },

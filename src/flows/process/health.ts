@@ -7,13 +7,19 @@ export interface Check {
   readonly ping: () => Promise<void>
   /** Limit of a ping whose client has none, ms. */
   readonly limitMs?: number
+  /** The loss of one check of a group degrades only a part of the service; the loss of all of them degrades it. */
+  readonly group?: string
 }
 
 export interface Health {
   /** Null when healthy, else the reason. Does not wait for a ping. Pings are rarer while nothing calls this method. */
   degraded(): string | null
+  /** The last error of a lost store; null if it answers. */
+  lost(name: string): string | null
   /** Calls `onChange` with every later change. */
   listen(onChange: (degraded: string | null) => void): void
+  /** Calls `onChange` with every later loss, and return (null), of one of the named stores. */
+  listenTo(names: readonly string[], onChange: (why: string | null) => void): void
   stop(): void
 }
 
@@ -43,17 +49,32 @@ export function watchHealth(
   /** The last error of each lost store. */
   const lost = new Map<string, string>()
   const listeners: (typeof onChange)[] = [onChange]
+  const partListeners: { readonly names: readonly string[]; readonly onChange: (why: string | null) => void }[] = []
   let degraded: string | null = null
+  const degrades = (name: string) => {
+    const group = checks.find((check) => check.name === name)?.group
+    return group === undefined || checks.every((check) => check.group !== group || lost.has(check.name))
+  }
   const update = () => {
-    const why = lost.size === 0 ? otherReason() : `${[...lost.keys()].sort().join(' and ')} out of reach`
+    const missing = [...lost.keys()].filter(degrades).sort()
+    const why = missing.length === 0 ? otherReason() : `${missing.join(' and ')} out of reach`
     const now = why === null ? null : `degraded: ${why}`
     if (now === degraded) return
     degraded = now
     for (const listener of listeners) listener(now, [...lost.values()].join('; '))
   }
-  const pings = startPings(checks, (name, failures, error) => {
+  const noteLost = (name: string, error: string | null) => {
+    const before = lost.has(name)
     if (error === null) lost.delete(name)
-    else if (failures >= LOST_AFTER) lost.set(name, error)
+    else lost.set(name, error)
+    if (before === lost.has(name)) return
+    for (const { names, onChange } of partListeners) {
+      const [gone] = names.filter((one) => lost.has(one))
+      if (names.includes(name)) onChange(gone === undefined ? null : `${gone} out of reach`)
+    }
+  }
+  const pings = startPings(checks, (name, failures, error) => {
+    if (error === null || failures >= LOST_AFTER) noteLost(name, error)
     update()
   })
   return {
@@ -61,9 +82,11 @@ export function watchHealth(
       pings.hasten()
       return degraded
     },
+    lost: (name) => lost.get(name) ?? null,
     listen(listener) {
       listeners.push(listener)
     },
+    listenTo: (names, onChange) => void partListeners.push({ names, onChange }),
     stop: pings.stop,
   }
 }

@@ -23,6 +23,7 @@ function recordingStore() {
     if (store.fails) throw new Error('away')
     counted.push(...counts)
     logged.push(...requests)
+    return null
   }
   return { store, counted, logged, add }
 }

@@ -76,3 +76,51 @@ describe('the health check of the stores', () => {
     expect(changes).toEqual([])
   })
 })
+
+describe('the health of a service with two databases', () => {
+  const away = new Set<string>()
+  const check = (name: string, group?: string) => ({
+    name,
+    ping: async () => {
+      if (away.has(name)) throw new Error('away')
+    },
+    ...(group === undefined ? {} : { group }),
+  })
+  let health: Health
+  const parts: (string | null)[] = []
+  beforeEach(() => {
+    vi.useFakeTimers()
+    away.clear()
+    parts.length = 0
+    health = watchHealth([check('one', 'databases'), check('two', 'databases'), check('Redis')], () => {})
+    health.listenTo(['two'], (why) => parts.push(why))
+  })
+  afterEach(() => {
+    health.stop()
+    vi.useRealTimers()
+  })
+  const lose = async (...names: string[]) => {
+    away.clear()
+    for (const name of names) away.add(name)
+    health.degraded()
+    await vi.advanceTimersByTimeAsync(650)
+  }
+
+  it('degrades only when all databases are lost, or a store of which there is one', async () => {
+    await lose('two')
+    expect([health.degraded(), health.lost('one'), health.lost('two')]).toEqual([null, null, 'away'])
+    await lose('one', 'two')
+    expect(health.degraded()).toBe('degraded: one and two out of reach')
+    await lose('one')
+    expect(health.degraded()).toBeNull()
+    await lose('Redis')
+    expect(health.degraded()).toBe('degraded: Redis out of reach')
+  })
+
+  it('tells the listeners of one store when it is lost, and when it is back', async () => {
+    await lose('one')
+    await lose('two')
+    await lose()
+    expect(parts).toEqual(['two out of reach', null])
+  })
+})

@@ -96,6 +96,7 @@ export function postgresUsage(database: Database): UsageStore {
         (sql) =>
           sql`select keystride.add_usage(${JSON.stringify(counts)}::text::jsonb, ${JSON.stringify(requests)}::text::jsonb)`,
       )
+      return null
     },
 
     addUpHeadcounts: () =>

@@ -5,7 +5,7 @@ import { wrongSettings } from '../connection/session-settings.js'
 import { type Client, connectClient, queryWithin } from '../connection/with-client.js'
 import { createReader, read } from './reading.js'
 import { readActivity, readReplication, readServer } from './server.js'
-import { readKeys, readLastErasure, readOutbox, readSchema, readTables } from './stored.js'
+import { readKeys, readLastErasure, readOutbox, readPlacements, readSchema, readTables } from './stored.js'
 import { readJobs } from './work.js'
 
 /** A server that does not answer within this counts as unreachable. */
@@ -40,6 +40,7 @@ export async function inspectPostgres(url: string): Promise<DatabaseInspection> 
     keys: () => asSystem(readKeys),
     outbox: () => asSystem(readOutbox),
     jobs: () => asLogin(readJobs),
+    placements: () => asSystem(readPlacements),
     lastErasure: () => asSystem(readLastErasure),
     close: () => client.end(),
   }

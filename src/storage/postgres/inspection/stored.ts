@@ -2,6 +2,7 @@ import { ExpectedFault } from '../../../base/expected-fault.js'
 import type { Channel } from '../../../domain/alert.js'
 import { type ChannelSettings, readSettings } from '../../../domain/alert-channels.js'
 import type { ChannelFacts, OutboxFacts, SchemaFacts, StoredKey, TableFacts } from '../../inspection.js'
+import type { Placement } from '../../placement.js'
 import type { Client } from '../connection/with-client.js'
 import { SCHEMAS } from '../schema/backup-role.js'
 import { requireSchema } from '../schema/migrate.js'
@@ -70,6 +71,13 @@ function understood(channel: Channel, stored: unknown): ChannelSettings | null {
   } catch {
     return null
   }
+}
+
+export async function readPlacements(client: Client): Promise<Placement[]> {
+  const { rows } = await client.query<Placement>(`
+    select organization_id as "organizationId", state, other, extract(epoch from since)::float8 * 1000 as since
+    from keystride.placement order by since`)
+  return rows
 }
 
 export async function readLastErasure(client: Client): Promise<number | null> {

@@ -100,6 +100,10 @@ beforeAll(async () => {
         insert into keystride.${sql(table)} values (${orgA}, 'all', now(), '', 1, 1, 0, 0, 1, 1, 1, 0, 0)
         on conflict do nothing`
   })
+  await database.asSystem(async (sql) => {
+    await sql`insert into keystride.placement (organization_id, state, other) values (${orgA}, 'leaving', 'two')`
+    await sql`insert into keystride.moved_row (organization_id, relation, key) values (${orgA}, 'policy', '{}')`
+  })
   await database.asSystem((sql) => sql`select keystride.slide_totals(now() + interval '2 hours')`)
   await postgresUsage(database).add(
     [{ organizationId: orgA, day: '2026-06-15', class: 'other', n: 1 }],
@@ -211,8 +215,9 @@ describe('row level security', () => {
     expect(others.filter(({ has }) => has !== 'SELECT')).toEqual([])
     const attempts = ['attempt_count', 'attempt_counted', 'attempt_day', 'attempt_recent', 'user_total', 'user_totaled']
     const usage = ['api_usage', 'headcount', 'headcount_change', 'lock_tombstone', 'request_log', 'usage_event']
+    const moves = ['moved_row', 'placement']
     expect(fewer('keystride_app')).toEqual({
-      ...Object.fromEntries([...attempts, ...usage].map((name) => [name, 'SELECT'])),
+      ...Object.fromEntries([...attempts, ...usage, ...moves].map((name) => [name, 'SELECT'])),
       admin_action: 'INSERT SELECT',
       alert_delivery: 'SELECT UPDATE',
       erasure: 'INSERT SELECT',

@@ -18,7 +18,8 @@ begin
   if not pg_try_advisory_xact_lock(7241865325823976) then return false; end if;
   insert into keystride.alerting (organization_id, derived_until)
     select o.organization_id, o.created_at from keystride.organization o
-    where not exists (select 1 from keystride.alerting a where a.organization_id = o.organization_id) on conflict do nothing;
+    where not keystride.arrives(o.organization_id)
+      and not exists (select 1 from keystride.alerting a where a.organization_id = o.organization_id) on conflict do nothing;
   for of_organization in
     with found as (
       select f.* from keystride.alerting c cross join lateral (

@@ -1,0 +1,146 @@
+import { every } from '../../base/every.js'
+import { Refusal } from '../../domain/refusal.js'
+import type { PlacementState, PlacementStore } from '../../storage/placement.js'
+
+/** One of several databases. */
+interface HomeDatabase {
+  readonly name: string
+  readonly placements: PlacementStore
+}
+
+/** Which of several databases has an organization. Databases are named by their index. */
+export interface Homes {
+  /**
+   * The home of an organization; the first database for an unknown one. Refuses with `degraded` while the home is lost or the
+   * organization is being moved. A promise only for an organization that this process does not know yet.
+   */
+  of(organizationId: string): number | Promise<number>
+  /** The home as this process knows it, the first database for an unknown organization; null while the home refuses calls. */
+  known(organizationId: string): number | null
+  /** Notes the home of an organization. */
+  note(organizationId: string, database: number): void
+  /** Whether an organization whose rows are in this database is at home there. Refuses with `degraded` while that is unknown. */
+  isAt(organizationId: string, database: number): boolean
+  stop(): Promise<void>
+}
+
+/** Largest delay until a process sees the states of a move. */
+const READ_EVERY_MS = 500
+/**
+ * A process that has not read the states of a database for this time refuses its organizations, because they may have moved. A move
+ * waits longer than this between two states (`PAUSE_MS` of the move).
+ */
+export const STALE_MS = 1500
+/** Seconds after which a call during the pause of a move is worth repeating. */
+const PAUSED_S = 3
+
+const AWAY: readonly PlacementState[] = ['arriving', 'left']
+const PAUSED: readonly PlacementState[] = ['closing', 'closed']
+
+/** The states of moves in one database, as last read. */
+interface Reading {
+  states: ReadonlyMap<string, PlacementState>
+  /** Monotonic time of the question, ms. */
+  at: number
+}
+
+/** Reads the placements of every database periodically, each on its own, so that a slow one delays no other. */
+export function createHomes(databases: readonly HomeDatabase[], monotonicMs: () => number): Homes {
+  const homes = new Map<string, number>()
+  const readings = databases.map((): Reading => ({ states: new Map(), at: Number.NEGATIVE_INFINITY }))
+  const jobs = databases.map(({ placements }, i) =>
+    every({
+      async work() {
+        readings[i] = await readingOf(placements, monotonicMs)
+        return false
+      },
+      everyMs: READ_EVERY_MS,
+      onError: () => {}, // a database without a reading is refused as lost
+    }),
+  )
+
+  /** The state of an organization in a database; undefined without a move. */
+  function stateAt(i: number, organizationId: string): PlacementState | undefined {
+    const reading = readings[i]
+    if (reading === undefined || monotonicMs() - reading.at > STALE_MS)
+      throw new Refusal('degraded', `try again later: the database ${databases[i]?.name} is out of reach`)
+    return reading.states.get(organizationId)
+  }
+
+  function isAt(organizationId: string, i: number): boolean {
+    const state = stateAt(i, organizationId)
+    return state === undefined || !AWAY.includes(state)
+  }
+
+  /** As `isAt`, for a call that is about to use the database. */
+  function serves(organizationId: string, i: number): boolean {
+    const state = stateAt(i, organizationId)
+    if (state !== undefined && PAUSED.includes(state)) throw moving()
+    return state === undefined || !AWAY.includes(state)
+  }
+
+  async function search(organizationId: string): Promise<number> {
+    const found = await firstFound(
+      databases.map(async ({ placements }, i) => {
+        // The first question may come before the first reading.
+        if (readings[i]?.at === Number.NEGATIVE_INFINITY) readings[i] = await readingOf(placements, monotonicMs)
+        return (await placements.has(organizationId)) && serves(organizationId, i) ? i : null
+      }),
+    )
+    if (found === null) return 0
+    homes.set(organizationId, found)
+    return found
+  }
+
+  function of(organizationId: string): number | Promise<number> {
+    const home = homes.get(organizationId)
+    if (home !== undefined && serves(organizationId, home)) return home
+    homes.delete(organizationId)
+    return search(organizationId)
+  }
+
+  return {
+    of,
+    known(organizationId) {
+      const home = homes.get(organizationId)
+      try {
+        return home === undefined ? 0 : serves(organizationId, home) ? home : null
+      } catch {
+        return null
+      }
+    },
+    note: (organizationId, database) => void homes.set(organizationId, database),
+    isAt,
+    async stop() {
+      await Promise.all(jobs.map((job) => job.stop()))
+    },
+  }
+}
+
+async function readingOf(placements: PlacementStore, monotonicMs: () => number): Promise<Reading> {
+  const at = monotonicMs()
+  const list = await placements.list()
+  return { states: new Map(list.map(({ organizationId, state }) => [organizationId, state])), at }
+}
+
+/**
+ * The first answer that is not null; null if all are. Rejects with the first error only if no answer was found, so that a lost database
+ * delays nobody whose row is in another one.
+ */
+export function firstFound<T>(answers: readonly Promise<T | null>[]): Promise<T | null> {
+  return new Promise((resolve, reject) => {
+    void Promise.allSettled(
+      answers.map(async (answer) => {
+        const found = await answer
+        if (found !== null) resolve(found)
+      }),
+    ).then((outcomes) => {
+      const failed = outcomes.find((outcome) => outcome.status === 'rejected')
+      if (failed === undefined) resolve(null)
+      else reject(failed.reason)
+    })
+  })
+}
+
+const moving = () =>
+  new Refusal('degraded', 'the organization is being moved to another database: try again shortly', PAUSED_S)

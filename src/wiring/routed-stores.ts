@@ -1,0 +1,314 @@
+import { firstFound, type Homes } from '../flows/process/homes.js'
+import type { KeyHolder } from '../storage/api-key.js'
+import { QUEUES, type QueueName, type QueueState } from '../storage/job-queue.js'
+import type { UsageBatch } from '../storage/usage.js'
+import type { KeyCounts, WrappedKeyStore } from '../storage/wrapped-key.js'
+import type { DataStores } from './stores.js'
+
+/**
+ * The stores over several databases. The home of an organization answers each method whose first argument is an organization's id. Every
+ * other method has a rule here. A new method without a rule does not compile.
+ */
+
+type ByOrganization<Store> = {
+  [Name in keyof Store]: Store[Name] extends (organizationId: string, ...rest: never[]) => Promise<unknown>
+    ? Name
+    : never
+}[keyof Store]
+type Rules<Store> = Omit<Store, ByOrganization<Store>> & Partial<Store>
+type AllRules = { readonly [Name in keyof DataStores]: Rules<DataStores[Name]> }
+type Method = (...args: unknown[]) => unknown
+
+/** A database among several, as its stores are routed. */
+interface RoutedDatabase {
+  readonly name: string
+  readonly stores: DataStores
+}
+
+/** Routes every store. */
+export function routedStores(databases: readonly RoutedDatabase[], homes: Homes): DataStores {
+  const rules = rulesOf(databases, homes)
+  const stores = (Object.keys(rules) as (keyof DataStores)[]).map((name) => [
+    name,
+    routed(
+      homes,
+      databases.map(({ stores }) => stores[name]),
+      rules[name],
+    ),
+  ])
+  // Sound: the rules have every store.
+  return Object.fromEntries(stores)
+}
+
+/** A store all of whose methods take an organization's id first. */
+export const byHome = <Store extends object>(homes: Homes, stores: readonly Store[]): Store =>
+  // Sound: it has the methods of the first store.
+  routed(homes, stores, {}) as Store
+
+/** One store over several databases, with the rules of those methods that no organization routes. */
+function routed(homes: Homes, stores: readonly object[], rules: object): object {
+  const methods = Object.keys(stores[0] ?? {}).map((name) => [name, byOrganization(homes, stores, name)])
+  return { ...Object.fromEntries(methods), ...rules }
+}
+
+const byOrganization =
+  (homes: Homes, stores: readonly object[], name: string): Method =>
+  async (...args) => {
+    // Sound: a method without a rule takes an organization's id first.
+    const store = stores[await homes.of(args[0] as string)] as Record<string, Method>
+    return store[name]?.(...args)
+  }
+
+/** The rule of methods of jobs, which run on the stores of each database. */
+const ofEachDatabase = () => Promise.reject(new Error('a job runs on the stores of one database'))
+
+/** Stores all of whose methods an organization routes. */
+const PLAIN = {
+  accounts: {},
+  alerts: {},
+  attemptLocks: {},
+  attemptLog: {},
+  authentications: {},
+  directory: {},
+  invalidPatterns: {},
+  oneTimePasswords: {},
+  pendingActions: {},
+  policies: {},
+  preferredLanguages: {},
+  profiles: {},
+  refusedPatterns: {},
+  securityCodes: {},
+  ssoAccounts: {},
+  ssoArtifacts: {},
+  ssoKeys: {},
+  strangerTries: {},
+  typingWords: {},
+  userLog: {},
+} as const
+
+function rulesOf(databases: readonly RoutedDatabase[], homes: Homes): AllRules {
+  const all = databases.map(({ stores }) => stores)
+  const at = async (organizationId: string): Promise<DataStores> => {
+    const stores = all[await homes.of(organizationId)]
+    if (stores === undefined) throw new Error('an organization has no database')
+    return stores
+  }
+  return {
+    ...PLAIN,
+    sessions: { keepsCarried: all.every((stores) => stores.sessions.keepsCarried) },
+    apiKeys: {
+      add: async (record, sha256) => (await at(record.organizationId)).apiKeys.add(record, sha256),
+      resolve: resolveAmong(all, homes),
+    },
+    comparisonSets: { withoutSet: ofEachDatabase },
+    erasures: {
+      list: (after, limit) =>
+        nextOf(
+          all,
+          (stores) => stores.erasures.list(after, limit),
+          ({ organizationId, id }) => organizationId + id,
+          limit,
+        ),
+    },
+    exports: {
+      rows: (...args) => later(at(args[0]), (stores) => stores.exports.rows(...args)),
+      pieces: (...args) => later(at(args[0]), (stores) => stores.exports.pieces(...args)),
+      abandoned: ofEachDatabase,
+      forget: ofEachDatabase,
+    },
+    jobQueue: {
+      send: async (queue, ids, options) => (await at(ids.organization ?? '')).jobQueue.send(queue, ids, options),
+      take: ofEachDatabase,
+      done: ofEachDatabase,
+      failed: ofEachDatabase,
+      maintain: ofEachDatabase,
+      states: async () => sumOfQueues(await Promise.all(all.map((stores) => stores.jobQueue.states()))),
+    },
+    notifications: { derive: ofEachDatabase, noteOutage: ofEachDatabase, forget: ofEachDatabase },
+    organizations: {
+      async create(organization) {
+        const index = await databaseFor(databases, organization.database)
+        await all[index]?.organizations.create(organization)
+        homes.note(organization.id, index)
+      },
+      async list() {
+        const lists = await Promise.all(
+          all.map(async (stores, i) => (await stores.organizations.list()).filter(({ id }) => homes.isAt(id, i))),
+        )
+        return lists.flat().sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1))
+      },
+    },
+    outbox: { claim: ofEachDatabase, find: ofEachDatabase, settle: ofEachDatabase, state: ofEachDatabase },
+    profileLinks: {
+      find: (sha256) =>
+        firstFound(
+          all.map(async (stores, i) => {
+            const link = await stores.profileLinks.find(sha256)
+            return link !== null && homes.isAt(link.organizationId, i) ? link : null
+          }),
+        ),
+    },
+    retention: {
+      makeAhead: ofEachDatabase,
+      dropOld: ofEachDatabase,
+      forgetOld: ofEachDatabase,
+      sweepSessions: ofEachDatabase,
+      vacuumErased: ofEachDatabase,
+      withEndedLinks: ofEachDatabase,
+    },
+    statistics: { countAttempts: ofEachDatabase },
+    system: { database: () => Promise.any(all.map((stores) => stores.system.database())) },
+    usage: {
+      add: (counted, logged) => addUsage(all, homes, { counted, logged }),
+      addUpHeadcounts: ofEachDatabase,
+      appendCheckpoints: ofEachDatabase,
+      forgetRequests: ofEachDatabase,
+    },
+    wrappedKeys: wrappedKeysOf(all),
+  }
+}
+
+/** Most API keys whose database is remembered; the oldest is dropped first. */
+const KEYS_MAX = 10_000
+
+/**
+ * Looks a key up where it was found last, and then in every database. So a lost database refuses its own keys, and those that no process
+ * remembers and no other database has.
+ */
+function resolveAmong(all: readonly DataStores[], homes: Homes): DataStores['apiKeys']['resolve'] {
+  const known = new Map<string, number>()
+  const resolveAt = async (sha256: Uint8Array, i: number): Promise<KeyHolder | null> => {
+    const holder = (await all[i]?.apiKeys.resolve(sha256)) ?? null
+    if (holder === null || !homes.isAt(holder.organizationId, i)) return null
+    homes.note(holder.organizationId, i)
+    const hex = Buffer.from(sha256).toString('hex')
+    known.delete(hex)
+    known.set(hex, i)
+    const [oldest] = known.keys()
+    if (known.size > KEYS_MAX && oldest !== undefined) known.delete(oldest)
+    return holder
+  }
+  return async (sha256) => {
+    const last = known.get(Buffer.from(sha256).toString('hex'))
+    const holder = last === undefined ? null : await resolveAt(sha256, last)
+    return holder ?? (await firstFound(all.map((_, i) => resolveAt(sha256, i))))
+  }
+}
+
+/** Adds usage in the databases of its organizations. Returns that of databases that are lost, and of organizations that are being moved. */
+async function addUsage(
+  all: readonly DataStores[],
+  homes: Homes,
+  { counted, logged }: UsageBatch,
+): Promise<UsageBatch> {
+  const places = new Map(counted.map(({ organizationId }) => [organizationId, homes.known(organizationId)]))
+  const left = await Promise.all(
+    [null, ...all.keys()].map(async (i) => {
+      const here = ({ organizationId }: { organizationId: string }) => places.get(organizationId) === i
+      const batch = { counted: counted.filter(here), logged: logged.filter(here) }
+      if (i === null || batch.counted.length === 0) return batch
+      return (await all[i]?.usage.add(batch.counted, batch.logged).catch(() => batch)) ?? null
+    }),
+  )
+  return {
+    counted: left.flatMap((batch) => batch?.counted ?? []),
+    logged: left.flatMap((batch) => batch?.logged ?? []),
+  }
+}
+
+/** The index of the named database, or of the smallest one that answers, for a new organization. */
+async function databaseFor(databases: readonly RoutedDatabase[], name: string | null = null): Promise<number> {
+  if (name !== null) {
+    const index = databases.findIndex((one) => one.name === name)
+    if (index < 0)
+      throw new Error(`there is no database ${name}: there are ${databases.map((one) => one.name).join(', ')}`)
+    return index
+  }
+  const sizes = await Promise.all(
+    databases.map(({ stores }) =>
+      stores.system.database().then(
+        ({ bytes }) => bytes,
+        () => Number.POSITIVE_INFINITY,
+      ),
+    ),
+  )
+  return sizes.indexOf(Math.min(...sizes))
+}
+
+/** The next rows over all databases, in the order of their keys. A row that a moved organization has in two databases occurs once. */
+async function nextOf<Row>(
+  all: readonly DataStores[],
+  read: (stores: DataStores) => Promise<readonly Row[]>,
+  keyOf: (row: Row) => string,
+  limit: number,
+): Promise<Row[]> {
+  const rows = new Map((await Promise.all(all.map(read))).flat().map((row) => [keyOf(row), row]))
+  return [...rows]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .slice(0, limit)
+    .map(([, row]) => row)
+}
+
+/** Iterates over rows of a store that is found first. */
+async function* later<Row>(
+  store: Promise<DataStores>,
+  rows: (stores: DataStores) => AsyncIterable<Row>,
+): AsyncGenerator<Row> {
+  yield* rows(await store)
+}
+
+/** The jobs of all databases together. */
+function sumOfQueues(states: readonly (readonly QueueState[])[]): QueueState[] {
+  return (Object.keys(QUEUES) as QueueName[]).map((queue) => {
+    const found = states.flat().filter((state) => state.queue === queue)
+    const sum = (of: (state: QueueState) => number) => found.reduce((total, state) => total + of(state), 0)
+    const most = (of: (state: QueueState) => number | null) => {
+      const values = found.map(of).filter((value) => value !== null)
+      return values.length === 0 ? null : Math.max(...values)
+    }
+    return {
+      queue,
+      waiting: sum(({ waiting }) => waiting),
+      later: sum(({ later }) => later),
+      running: sum(({ running }) => running),
+      failed: sum(({ failed }) => failed),
+      oldestWaitingS: most(({ oldestWaitingS }) => oldestWaitingS),
+      lastSuccessAt: most(({ lastSuccessAt }) => lastSuccessAt),
+    }
+  })
+}
+
+/** The methods over all organizations of the wrapped keys. */
+function wrappedKeysOf(all: readonly DataStores[]): Rules<WrappedKeyStore> {
+  const totals = (counts: readonly KeyCounts[]): KeyCounts => {
+    const sums = new Map<string, number>()
+    for (const [id, n] of counts.flatMap((one) => [...one])) sums.set(id, (sums.get(id) ?? 0) + n)
+    return sums
+  }
+  /** Holds the locks of all databases, in their order, while `change` runs. */
+  async function aloneFrom<T>(
+    i: number,
+    counts: readonly KeyCounts[],
+    change: (counts: KeyCounts) => T | Promise<T>,
+  ): Promise<T> {
+    const stores = all[i]
+    if (stores === undefined) return await change(totals(counts))
+    return await stores.wrappedKeys.alone<T>((here) => aloneFrom(i + 1, [...counts, here], change))
+  }
+  return {
+    counts: async () => totals(await Promise.all(all.map((stores) => stores.wrappedKeys.counts()))),
+    wrappedByOthers: (keyId, after, limit) =>
+      nextOf(
+        all,
+        (stores) => stores.wrappedKeys.wrappedByOthers(keyId, after, limit),
+        ({ organizationId }) => organizationId,
+        limit,
+      ),
+    // The copy that a moved organization has left is wrapped anew too.
+    async swap(...swapped) {
+      const outcomes = await Promise.all(all.map((stores) => stores.wrappedKeys.swap(...swapped)))
+      return outcomes.includes(true)
+    },
+    alone: (change) => aloneFrom(0, [], change),
+  }
+}
