@@ -17,6 +17,7 @@ export const LAYERS: Record<string, Layer> = {
     layers: ['src/storage', 'src/domain'],
     packages: ['postgres'],
   },
+  'src/storage/postgres/move/copy-rows.ts': { layers: ['src/storage', 'src/domain'], packages: ['pg-copy-streams'] },
   'src/storage/postgres/connection/with-client.ts': { layers: ['src/storage', 'src/domain'], packages: ['pg'] },
   'src/storage/postgres/insight/job-queue.ts': { layers: ['src/storage', 'src/domain'], packages: ['pg-boss'] },
   'src/storage/redis': { layers: ['src/storage', 'src/domain'], packages: ['@redis/client'] },

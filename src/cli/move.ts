@@ -31,7 +31,7 @@ export const moveCommand = (administer: Administer): Command =>
             await moveBack(stores, organizationId, progress)
             print('the move was taken back')
           } else if (options.deleteSource === true) {
-            const places = await deleteSources(stores, organizationId, progress)
+            const places = await deleteSources(stores, organizationId)
             print(places.length === 0 ? 'no copy was left' : `deleted the copy in ${places.join(', ')}`)
           } else throw new WrongUse('wanted --to, --back or --delete-source')
         },
@@ -41,10 +41,10 @@ export const moveCommand = (administer: Administer): Command =>
 
 const HELP = `
 The rows are copied from one snapshot, then those that changed meanwhile. Both copies are compared by counts and checksums. Then the
-organization's calls get 503 with Retry-After for about three seconds, the last changes are copied, and the other database takes over. An
-interrupted move goes on with the same command, or is taken back with --back. The source keeps its copy until --delete-source: do that once
-the other database has a backup, because later erasures do not reach the copy. Archives of exports are not moved: order them anew. With a
-Redis for each database (REDIS_URLS), the organization's sessions end.`
+organization's calls get 503 with Retry-After for some seconds, the last changes are copied, and the other database takes over. An interrupted
+move goes on with the same command, or is taken back with --back. The source keeps its copy until --delete-source: do that once the other
+database has a backup, because later erasures do not reach the copy. Archives of exports are not moved: order them anew. With a Redis for
+each database (REDIS_URLS), the organization's sessions end. See docs/scaling.md for the right that the login needs in the destination.`
 
 /** Prints the steps with their time on standard error. */
 function startProgress(): (line: string) => void {

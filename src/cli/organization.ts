@@ -89,7 +89,7 @@ async function organizationsOf({ name, stores, placements }: OneDatabase) {
   })
 }
 
-async function remove(organizationId: string, { flows, stores, config }: Opened, yes: boolean): Promise<void> {
+async function remove(organizationId: string, { flows, stores }: Opened, yes: boolean): Promise<void> {
   const name = (await flows.list()).find(({ id }) => id === organizationId)?.name
   const license = await flows.license(organizationId)
   if (name === undefined || license === null) throw new Error('there is no organization of that id')
@@ -103,7 +103,7 @@ async function remove(organizationId: string, { flows, stores, config }: Opened,
   if (stores.databases.length > 1) {
     const { deleteSources, requireNoMove } = await import('../wiring/move-organization.js')
     await requireNoMove(stores, organizationId)
-    await deleteSources(stores, organizationId, { say: () => {}, patience: config.storePatience })
+    await deleteSources(stores, organizationId)
   }
   await withRetries(() => flows.delete(organizationId))
   await stores.endSessionsOf(organizationId)

@@ -18,6 +18,4 @@ export interface Placement {
 export interface PlacementStore {
   has(organizationId: string): Promise<boolean>
   list(): Promise<Placement[]>
-  /** Removes the placement of an organization, after its copy was deleted. */
-  forget(organizationId: string): Promise<void>
 }

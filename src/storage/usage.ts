@@ -65,8 +65,8 @@ export interface UsageStore {
   ): Promise<{ requests: LoggedRequest[]; count: number }>
   request(organizationId: string, id: string): Promise<LoggedRequest | null>
   /**
-   * Adds the counts and log entries that a process has collected since its last call, of any organization. Returns those of databases
-   * that are lost, if others are not; null if all is written.
+   * Adds the counts and log entries that a process has collected since its last call, of any organization. Returns those that could not
+   * be written, because one of several databases is lost; null with one database.
    */
   add(counted: UsageBatch['counted'], logged: UsageBatch['logged']): Promise<UsageBatch | null>
   /** For a job: adds the queued changes of creations to the headcount; true if more are left. */

@@ -1,16 +1,11 @@
 import { ExpectedFault } from '../base/expected-fault.js'
 import { STALE_MS } from '../flows/process/homes.js'
 import type { Placement } from '../storage/placement.js'
-import { type Moved, moveOrganization, takeBack } from '../storage/postgres/move/move.js'
+import { type Moved, moveOrganization, openLeftCopy, takeBack } from '../storage/postgres/move/move.js'
 import type { OneDatabase, Stores } from './stores.js'
 
-/** More than a process may take to see a state of the move. */
+/** A process may take as long to see a state of the move as its knowledge of the placements may be old, and a little more. */
 const PAUSE_MS = STALE_MS + 200
-/**
- * More than one call of a store may take, from the look-up of the organization's database on: a second for a connection, a second for each
- * statement, and some. STORE_PATIENCE multiplies it.
- */
-const CALL_MS = 3000
 
 interface Progress {
   readonly say: (line: string) => void
@@ -32,8 +27,15 @@ export async function moveTo(
   progress: Progress,
 ): Promise<Moved & { readonly from: string }> {
   const to = named(stores, name)
-  const home = await homeOf(stores, organizationId)
-  const from = home === to ? await sourceOf(stores, organizationId, to) : home
+  const copies = await copiesOf(stores, organizationId)
+  const begun = unfinished(copies)
+  if (begun !== null && begun.placement.other !== name)
+    throw new ExpectedFault(
+      `a move to ${begun.placement.other} is under way: go on with it by --to ${begun.placement.other}, or take it back`,
+    )
+  const from = begun?.database ?? copies.find(({ placement }) => placement === null)?.database
+  if (from === undefined) throw new ExpectedFault('no database that answers has an organization of that id')
+  if (from === to) throw new ExpectedFault(`the organization is in ${name} already`)
   const moved = await moveOrganization(needsOf(organizationId, { from, to }, progress))
   if (from.stores.sessions !== to.stores.sessions) await from.stores.endSessionsOf(organizationId)
   return { ...moved, from: from.name }
@@ -41,31 +43,26 @@ export async function moveTo(
 
 /** Takes an unfinished move back. */
 export async function moveBack(stores: Stores, organizationId: string, progress: Progress): Promise<void> {
-  const from = await homeOf(stores, organizationId)
-  const copies = await copiesOf(stores, organizationId)
-  const other = copies.find(({ database }) => database === from)?.placement?.other
-  if (other === undefined) throw new ExpectedFault('no move of this organization is under way')
-  await takeBack(needsOf(organizationId, { from, to: named(stores, other) }, progress))
+  const begun = unfinished(await copiesOf(stores, organizationId))
+  if (begun === null) throw new ExpectedFault('no move of this organization is under way')
+  const { database: from, placement } = begun
+  await takeBack(needsOf(organizationId, { from, to: named(stores, placement.other) }, progress))
 }
 
 /** Deletes the copies that finished moves have left, and returns the names of their databases. */
-export async function deleteSources(stores: Stores, organizationId: string, progress: Progress): Promise<string[]> {
+export async function deleteSources(stores: Stores, organizationId: string): Promise<string[]> {
   const left = (await copiesOf(stores, organizationId)).filter(({ placement }) => placement?.state === 'left')
-  for (const { database, placement } of left) {
-    // The end of the move may have been interrupted.
-    const to = named(stores, placement?.other ?? '')
-    if (await to.placements.has(organizationId))
-      await moveOrganization(needsOf(organizationId, { from: database, to }, progress))
+  for (const { database } of left) {
+    await openLeftCopy({ name: database.name, url: database.server() }, organizationId)
     await database.stores.organizations.delete(organizationId)
-    await database.placements.forget(organizationId)
   }
   return left.map(({ database }) => database.name)
 }
 
-/** Throws while a move of the organization is under way. */
+/** Throws while a move of the organization is under way, or a database is lost that may have a copy. */
 export async function requireNoMove(stores: Stores, organizationId: string): Promise<void> {
-  const copies = await copiesOf(stores, organizationId)
-  if (copies.some(({ placement }) => placement !== null && placement.state !== 'left'))
+  await Promise.all(stores.databases.map(({ placements }) => placements.has(organizationId)))
+  if (unfinished(await copiesOf(stores, organizationId)) !== null)
     throw new ExpectedFault('the organization is being moved: go on with the move or take it back first')
 }
 
@@ -76,35 +73,24 @@ function named({ databases }: Stores, name: string): OneDatabase {
   return found
 }
 
+/** The copies in the databases that answer. */
 async function copiesOf({ databases }: Stores, organizationId: string): Promise<Copy[]> {
-  const copies = await Promise.all(
+  const copies = await Promise.allSettled(
     databases.map(async (database): Promise<Copy | null> => {
       if (!(await database.placements.has(organizationId))) return null
       const list = await database.placements.list()
       return { database, placement: list.find((one) => one.organizationId === organizationId) ?? null }
     }),
   )
-  return copies.filter((copy) => copy !== null)
+  return copies.flatMap((copy) => (copy.status === 'fulfilled' && copy.value !== null ? copy.value : []))
 }
 
-/** The database that serves the organization, or that a move is closing. */
-async function homeOf(stores: Stores, organizationId: string): Promise<OneDatabase> {
-  const copies = await copiesOf(stores, organizationId)
-  const home =
-    copies.find(({ placement }) => placement === null) ??
-    copies.find(({ placement }) => placement?.state !== 'left' && placement?.state !== 'arriving')
-  if (home === undefined) throw new ExpectedFault('there is no organization of that id')
-  return home.database
-}
-
-/** The source of a move whose switch is done; its end may have been interrupted. */
-async function sourceOf(stores: Stores, organizationId: string, to: OneDatabase): Promise<OneDatabase> {
-  const copies = await copiesOf(stores, organizationId)
-  const source = copies.find(
-    ({ placement }) => (placement?.state === 'closed' || placement?.state === 'left') && placement.other === to.name,
-  )
-  if (source === undefined) throw new ExpectedFault(`the organization is in ${to.name} already`)
-  return source.database
+/** The source of a move that has not ended; null if there is none. */
+function unfinished(copies: readonly Copy[]): (Copy & { readonly placement: Placement }) | null {
+  for (const { database, placement } of copies)
+    if (placement !== null && placement.state !== 'left' && placement.state !== 'arriving')
+      return { database, placement }
+  return null
 }
 
 const needsOf = (
@@ -115,7 +101,6 @@ const needsOf = (
   organizationId,
   from: { name: from.name, url: from.server() },
   to: { name: to.name, url: to.server() },
-  pauseMs: PAUSE_MS,
-  callMs: CALL_MS * patience,
+  pauseMs: PAUSE_MS * patience,
   say,
 })

@@ -2,9 +2,11 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { reasonOf as faultOf } from '../base/error-reason.js'
 import { ExpectedFault } from '../base/expected-fault.js'
 import { logAtIntervals } from '../base/log-at-intervals.js'
+import { Refusal } from '../domain/refusal.js'
 import type { Config, DatabaseSettings } from '../process/config.js'
 import type { Logger } from '../process/log.js'
 import { connectPostgres, type Database, requireSettings } from '../storage/postgres/connection/client.js'
+import { isLost, isTransient } from '../storage/postgres/connection/errors.js'
 import { lateDatabase } from '../storage/postgres/connection/late-database.js'
 import { observedDatabase } from '../storage/postgres/connection/observed-database.js'
 import { poolerBetween } from '../storage/postgres/connection/pooler.js'
@@ -46,20 +48,20 @@ interface DatabaseOptions {
   readonly log: Logger
   readonly supervised: boolean
   readonly schema: SchemaChoice
-  /** The list to which the steps are added that close the opened database. */
+  /** The list to which the step is added that stops an embedded database. */
   readonly closing: (() => Promise<void>)[]
   readonly observer: StoreObserver | null
 }
 
 /** One of several databases. If it does not answer, it is opened as soon as it does, and refuses every call until then. */
 export async function openAmong(named: DatabaseSettings, options: DatabaseOptions): Promise<OpenedDatabase> {
-  const { config, log, closing } = options
+  const { config, log } = options
   try {
     return await openDatabase(named, options)
   } catch (error) {
-    if (!(error instanceof DatabaseAway)) throw error
+    if (!(error instanceof DatabaseAway || error instanceof Refusal || isTransient(error) || isLost(error))) throw error
     const report = logAtIntervals((why) => log.error({ database: named.name, why }, 'a database is out of reach'))
-    report(error.message)
+    report(faultOf(error))
     const database = lateDatabase({
       open: async () => (await openDatabase(named, options)).database,
       onOpened: () => log.info({ database: named.name }, 'a database answers'),
@@ -67,13 +69,12 @@ export async function openAmong(named: DatabaseSettings, options: DatabaseOption
       url: named.url ?? '',
       patience: config.storePatience,
     })
-    closing.push(() => database.close())
     return {
       name: named.name,
       database,
       url: named.url ?? '',
       embedded: false,
-      away: error.message,
+      away: faultOf(error),
       migrated: [],
       backupRoleSql: async () => null,
     }
@@ -115,9 +116,13 @@ export async function openDatabase(named: DatabaseSettings, options: DatabaseOpt
     observer === null
       ? connectPostgres(settings)
       : observedDatabase(connectPostgres({ ...settings, waited: observer.waited }), observer)
-  closing.push(() => database.close())
-  await untilAnswered(database)
-  await requireSettings(database)
+  try {
+    await untilAnswered(database)
+    await requireSettings(database)
+  } catch (error) {
+    await database.close()
+    throw error
+  }
   return {
     name: named.name,
     database,

@@ -21,6 +21,7 @@ import { postgresAuthentications } from '../storage/postgres/attempt/authenticat
 import { postgresInvalidPatterns } from '../storage/postgres/attempt/invalid-patterns.js'
 import { postgresRefusedPatterns } from '../storage/postgres/attempt/refused-patterns.js'
 import { endEverySession, postgresSessions } from '../storage/postgres/attempt/session.js'
+import type { Database } from '../storage/postgres/connection/client.js'
 import { serversOf } from '../storage/postgres/connection/primary.js'
 import { postgresAlerts } from '../storage/postgres/insight/alerts.js'
 import { postgresExports } from '../storage/postgres/insight/exports.js'
@@ -85,7 +86,10 @@ export async function openStores(
     const options = { config, log, supervised, schema, closing, observer }
     const { databases: named } = config
     const open = named.length === 1 ? openDatabase : openAmong
-    const opened = await Promise.all(named.map((one) => open(one, options)))
+    const opened = await allOpened(
+      named.map((one) => open(one, options)),
+      ({ database }) => closing.push(() => database.close()),
+    )
     const awake = opened.find(({ away }) => away === null)
     if (awake === undefined) throw new ExpectedFault(opened.map(({ away }) => away).join('; '))
     const clock = createClock({
@@ -94,9 +98,7 @@ export async function openStores(
       onSkew: (whose, skewMs, off) =>
         log.warn({ whose, skewMs }, off ? "a clock is off the database's" : "a clock agrees with the database's again"),
     })
-    const say = (line: string) => log.info(line)
-    const redises = withRedis ? await openRedises(named, config, say, observer) : []
-    for (const redis of new Set(redises)) closing.push(async () => redis?.close())
+    const redises = withRedis ? await openRedises(named, options) : []
     const limitMs = PING_LIMIT_MS * config.storePatience
     const several = named.length > 1
     const databaseChecks = opened.map((one) => databaseCheck(one, clock, { leads: one === awake, several, limitMs }))
@@ -109,7 +111,7 @@ export async function openStores(
       )
       return { ...one, redis: redises[i] ?? null, checks }
     })
-    return assembled(parts, {
+    return await assembled(parts, {
       keyRing:
         config.encryptionKey === null
           ? keyFile(config.dataFolder)
@@ -120,6 +122,7 @@ export async function openStores(
       checks: [...databaseChecks, ...cacheChecks.filter((check) => check !== null)],
       embedded: opened.some(({ embedded }) => embedded),
       processes: config.processes,
+      patience: config.storePatience,
       closing,
       close,
       observer,
@@ -129,6 +132,9 @@ export async function openStores(
     throw error
   }
 }
+
+/** As in the health of the service. */
+const CLOCK_OFF_MS = 60_000
 
 type OpenedRedis = Awaited<ReturnType<typeof openRedis>>
 
@@ -144,11 +150,12 @@ interface Common extends Pick<Stores, 'geography' | 'ports' | 'clock' | 'checks'
   readonly closing: (() => Promise<void>)[]
   readonly observer: StoreObserver | null
   readonly processes: number
+  readonly patience: number
 }
 
 /** The stores over all databases, and the stores of each. With one database, both are the same. */
-function assembled(parts: readonly Part[], common: Common): Stores {
-  const { closing, observer, processes, ...given } = common
+async function assembled(parts: readonly Part[], common: Common): Promise<Stores> {
+  const { closing, observer, processes, patience, ...given } = common
   const data = parts.map((part) => ({
     ...part,
     stores: dataStores(part, observer),
@@ -157,8 +164,9 @@ function assembled(parts: readonly Part[], common: Common): Stores {
   }))
   const [first] = data
   if (first === undefined) throw new Error('there is no database')
-  const homes = data.length === 1 ? null : createHomes(data, () => performance.now())
+  const homes = data.length === 1 ? null : createHomes(data, { monotonicMs: () => performance.now(), patience })
   if (homes !== null) closing.push(() => homes.stop())
+  await homes?.ready
   const routed = homes === null ? first.stores : routedStores(data, homes)
   const keys = openKeys(given.keyRing, routed.wrappedKeys, processes)
   closing.push(() => keys.codeHash.close())
@@ -202,22 +210,37 @@ function databaseCheck(
   { leads, several, limitMs }: { leads: boolean; several: boolean; limitMs: number },
 ): Check {
   const called = several ? `PostgreSQL ${name}` : 'PostgreSQL'
-  const ping = leads ? clock.setBy(() => database.ping()) : clock.compared(called, async () => [await database.ping()])
+  const ping = leads ? clock.setBy(() => database.ping()) : () => pingWithin(database, clock)
   return { name: called, ping, limitMs, ...(several ? { group: 'PostgreSQL' } : {}) }
+}
+
+/** Rejects also if the clock of the database is far off, because a person's times would jump with a move. */
+async function pingWithin(database: Database, { now }: Clock): Promise<void> {
+  const offMs = Math.abs((await database.ping()) - now())
+  if (offMs > CLOCK_OFF_MS) throw new Error(`its clock is ${Math.round(offMs / 1000)} s off`)
 }
 
 /** Opens the Redis of each database; databases with the same address share one. Null without Redis. */
 async function openRedises(
   named: readonly DatabaseSettings[],
-  { storePatience }: Config,
-  log: (line: string) => void,
-  observer: StoreObserver | null,
+  { config, log, observer, closing }: Pick<Common, 'closing' | 'observer'> & { config: Config; log: Logger },
 ): Promise<(OpenedRedis | null)[]> {
-  const opened = new Map<string, Promise<OpenedRedis>>()
-  for (const { redisUrl } of named)
-    if (redisUrl !== null && !opened.has(redisUrl))
-      opened.set(redisUrl, openRedis(redisUrl, storePatience, log, observer))
-  return await Promise.all(named.map(({ redisUrl }) => opened.get(redisUrl ?? '') ?? null))
+  const urls = [...new Set(named.flatMap(({ redisUrl }) => redisUrl ?? []))]
+  const say = (line: string) => log.info(line)
+  const opened = await allOpened(
+    urls.map((url) => openRedis(url, config.storePatience, say, observer)),
+    (redis) => closing.push(() => redis.close()),
+  )
+  return named.map(({ redisUrl }) => opened[urls.indexOf(redisUrl ?? '')] ?? null)
+}
+
+/** Waits for all, so that those that were opened can be closed if another one was not. */
+async function allOpened<T>(opening: readonly Promise<T>[], opened: (one: T) => void): Promise<T[]> {
+  const outcomes = await Promise.allSettled(opening)
+  const all = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []))
+  all.forEach(opened)
+  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
+  return all
 }
 
 /** The check of each Redis, by database. */

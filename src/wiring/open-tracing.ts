@@ -38,7 +38,15 @@ export async function openTracing(
 }
 
 /** Parts without steps: clocks, settings of the process, and look-ups in memory. */
-const UNTRACED: readonly (keyof Stores)[] = ['clock', 'checks', 'ports', 'keyRing', 'geography', 'migrated']
+const UNTRACED: readonly (keyof Stores)[] = [
+  'clock',
+  'checks',
+  'ports',
+  'keyRing',
+  'geography',
+  'migrated',
+  'databases',
+]
 
 /** Stores and scoring whose calls are steps of the request's trace. */
 export function tracedParts(

@@ -1,13 +1,14 @@
 import { firstFound, type Homes } from '../flows/process/homes.js'
 import type { KeyHolder } from '../storage/api-key.js'
 import { QUEUES, type QueueName, type QueueState } from '../storage/job-queue.js'
+import type { DatabaseFacts } from '../storage/system.js'
 import type { UsageBatch } from '../storage/usage.js'
 import type { KeyCounts, WrappedKeyStore } from '../storage/wrapped-key.js'
 import type { DataStores } from './stores.js'
 
 /**
  * The stores over several databases. The home of an organization answers each method whose first argument is an organization's id. Every
- * other method has a rule here. A new method without a rule does not compile.
+ * other method has a rule here. A new method without one does not compile, unless its first argument is another string: a test finds it.
  */
 
 type ByOrganization<Store> = {
@@ -117,7 +118,7 @@ function rulesOf(databases: readonly RoutedDatabase[], homes: Homes): AllRules {
       forget: ofEachDatabase,
     },
     jobQueue: {
-      send: async (queue, ids, options) => (await at(ids.organization ?? '')).jobQueue.send(queue, ids, options),
+      send: ofEachDatabase,
       take: ofEachDatabase,
       done: ofEachDatabase,
       failed: ofEachDatabase,
@@ -157,7 +158,7 @@ function rulesOf(databases: readonly RoutedDatabase[], homes: Homes): AllRules {
       withEndedLinks: ofEachDatabase,
     },
     statistics: { countAttempts: ofEachDatabase },
-    system: { database: () => Promise.any(all.map((stores) => stores.system.database())) },
+    system: { database: () => factsOf(all) },
     usage: {
       add: (counted, logged) => addUsage(all, homes, { counted, logged }),
       addUpHeadcounts: ofEachDatabase,
@@ -233,6 +234,15 @@ async function databaseFor(databases: readonly RoutedDatabase[], name: string | 
     ),
   )
   return sizes.indexOf(Math.min(...sizes))
+}
+
+/** The versions of the first database that answers, and the size of all. */
+async function factsOf(all: readonly DataStores[]): Promise<DatabaseFacts> {
+  const facts = await Promise.allSettled(all.map((stores) => stores.system.database()))
+  const found = facts.flatMap((one) => (one.status === 'fulfilled' ? one.value : []))
+  const [first] = found
+  if (first === undefined) throw facts.find((one) => one.status === 'rejected')?.reason
+  return { ...first, bytes: found.reduce((sum, { bytes }) => sum + bytes, 0) }
 }
 
 /** The next rows over all databases, in the order of their keys. A row that a moved organization has in two databases occurs once. */

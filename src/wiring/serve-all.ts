@@ -280,7 +280,7 @@ function openProbes({ config, stores, health, stopping, front }: Needs, metrics:
     return config.readyNeedsStores ? health.degraded() : stores.clock.skewedHere()
   }
   front?.readiness(unready)
-  const missing = () => stores.checks.filter(({ name }) => health.lost(name) !== null).map(({ name }) => name)
+  const missing = () => stores.databases.flatMap(({ checks }) => checks).filter((name) => health.lost(name) !== null)
   const partly = () => (missing().length === 0 ? null : `${missing().join(' and ')} out of reach`)
   return probes(unready, front?.metrics(metrics) ?? metrics.text, partly)
 }

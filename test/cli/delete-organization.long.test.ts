@@ -112,6 +112,8 @@ async function insertBackgroundRows(sql: Transaction, id: string): Promise<void>
   await sql`insert into keystride.attempt_counted (organization_id, until) values (${id}, now()) on conflict do nothing`
   await sql`insert into keystride.user_totaled values (${id}, 7, now()) on conflict do nothing`
   await sql`insert into keystride.headcount_change (organization_id) values (${id})`
+  await sql`insert into keystride.placement (organization_id, state, other) values (${id}, 'left', 'two')`
+  await sql`insert into keystride.moved_row (organization_id, relation, key) values (${id}, 'policy', '{}')`
 }
 
 /** The number and checksum of the rows that contain the organization's id, by table, for every table. */

@@ -70,7 +70,8 @@ export function createUsageMeter({ usage, now }: Needs): UsageMeter {
       logged = []
       const restore = (counted: readonly RequestCount[], log: typeof logged) => {
         for (const one of counted) count(one)
-        logged = [...log, ...logged].slice(0, LOGGED_MAX)
+        // Half of the room stays for new requests while a database is lost.
+        logged = [...logged, ...log].slice(0, LOGGED_MAX / 2)
       }
       try {
         const left = await usage.add([...adding.values()], writing)

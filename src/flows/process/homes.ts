@@ -15,20 +15,28 @@ export interface Homes {
    * organization is being moved. A promise only for an organization that this process does not know yet.
    */
   of(organizationId: string): number | Promise<number>
-  /** The home as this process knows it, the first database for an unknown organization; null while the home refuses calls. */
+  /** The home as this process knows it; null for an unknown organization, and while the home refuses calls. */
   known(organizationId: string): number | null
   /** Notes the home of an organization. */
   note(organizationId: string, database: number): void
   /** Whether an organization whose rows are in this database is at home there. Refuses with `degraded` while that is unknown. */
   isAt(organizationId: string, database: number): boolean
+  /** Resolves once every database that answers was asked. */
+  readonly ready: Promise<unknown>
   stop(): Promise<void>
+}
+
+interface HomesNeeds {
+  readonly monotonicMs: () => number
+  /** STORE_PATIENCE. */
+  readonly patience: number
 }
 
 /** Largest delay until a process sees the states of a move. */
 const READ_EVERY_MS = 500
 /**
  * A process that has not read the states of a database for this time refuses its organizations, because they may have moved. A move
- * waits longer than this between two states (`PAUSE_MS` of the move).
+ * waits longer between two states. STORE_PATIENCE multiplies it.
  */
 export const STALE_MS = 1500
 /** Seconds after which a call during the pause of a move is worth repeating. */
@@ -45,9 +53,14 @@ interface Reading {
 }
 
 /** Reads the placements of every database periodically, each on its own, so that a slow one delays no other. */
-export function createHomes(databases: readonly HomeDatabase[], monotonicMs: () => number): Homes {
+export function createHomes(databases: readonly HomeDatabase[], { monotonicMs, patience }: HomesNeeds): Homes {
   const homes = new Map<string, number>()
   const readings = databases.map((): Reading => ({ states: new Map(), at: Number.NEGATIVE_INFINITY }))
+  const ready = Promise.allSettled(
+    databases.map(async ({ placements }, i) => {
+      readings[i] = await readingOf(placements, monotonicMs)
+    }),
+  )
   const jobs = databases.map(({ placements }, i) =>
     every({
       async work() {
@@ -62,7 +75,7 @@ export function createHomes(databases: readonly HomeDatabase[], monotonicMs: () 
   /** The state of an organization in a database; undefined without a move. */
   function stateAt(i: number, organizationId: string): PlacementState | undefined {
     const reading = readings[i]
-    if (reading === undefined || monotonicMs() - reading.at > STALE_MS)
+    if (reading === undefined || monotonicMs() - reading.at > STALE_MS * patience)
       throw new Refusal('degraded', `try again later: the database ${databases[i]?.name} is out of reach`)
     return reading.states.get(organizationId)
   }
@@ -81,11 +94,9 @@ export function createHomes(databases: readonly HomeDatabase[], monotonicMs: () 
 
   async function search(organizationId: string): Promise<number> {
     const found = await firstFound(
-      databases.map(async ({ placements }, i) => {
-        // The first question may come before the first reading.
-        if (readings[i]?.at === Number.NEGATIVE_INFINITY) readings[i] = await readingOf(placements, monotonicMs)
-        return (await placements.has(organizationId)) && serves(organizationId, i) ? i : null
-      }),
+      databases.map(async ({ placements }, i) =>
+        (await placements.has(organizationId)) && serves(organizationId, i) ? i : null,
+      ),
     )
     if (found === null) return 0
     homes.set(organizationId, found)
@@ -104,13 +115,14 @@ export function createHomes(databases: readonly HomeDatabase[], monotonicMs: () 
     known(organizationId) {
       const home = homes.get(organizationId)
       try {
-        return home === undefined ? 0 : serves(organizationId, home) ? home : null
+        return home !== undefined && serves(organizationId, home) ? home : null
       } catch {
         return null
       }
     },
     note: (organizationId, database) => void homes.set(organizationId, database),
     isAt,
+    ready,
     async stop() {
       await Promise.all(jobs.map((job) => job.stop()))
     },

@@ -21,7 +21,6 @@ function fakeDatabase(name: string, organizations: string[]) {
     placements: {
       has: (organizationId: string) => answers(() => organizations.includes(organizationId)),
       list: () => answers(() => [...states].map(placementOf)),
-      forget: () => answers(() => {}),
     },
   }
 }
@@ -42,7 +41,7 @@ describe('the homes of organizations over two databases', () => {
     now = 0
     one = fakeDatabase('one', ['a'])
     two = fakeDatabase('two', ['b'])
-    homes = createHomes([one, two], () => now)
+    homes = createHomes([one, two], { monotonicMs: () => now, patience: 1 })
     await pass(100)
   })
   afterEach(async () => {

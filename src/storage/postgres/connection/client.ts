@@ -24,7 +24,7 @@ export interface Database {
   /** One transaction that sees every organization, for administration and start-up only. */
   asSystem<T>(work: (sql: Transaction) => Promise<T>, options?: Pick<ScopedOptions, 'statementMs'>): Promise<T>
   /** One round trip as the login role, which sees no row, to call a security-definer function. */
-  call<T>(work: (sql: Sql) => PromiseLike<T>, options?: Pick<CallOptions, 'patienceMs'>): Promise<T>
+  call<T>(work: (sql: Sql) => PromiseLike<T>, options?: Pick<CallOptions, 'patienceMs' | 'probe'>): Promise<T>
   /** Rejects if nothing can be written; returns the server's clock, epoch ms. */
   ping(): Promise<number>
   /** STORE_PATIENCE, by which a statement's limit of 1 s is multiplied. */

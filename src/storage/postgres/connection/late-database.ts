@@ -15,6 +15,8 @@ const TRY_EVERY_MS = 2000
 /** A database that does not answer yet. Opens it as soon as it does; until then every call is refused. */
 export function lateDatabase({ open, onOpened, onFailed, url, patience }: LateNeeds): Database {
   let opened: Database | null = null
+  let closed = false
+  let trying: Promise<void> = Promise.resolve()
   let timer: NodeJS.Timeout | undefined
   async function tryOpen(): Promise<void> {
     try {
@@ -22,11 +24,13 @@ export function lateDatabase({ open, onOpened, onFailed, url, patience }: LateNe
       onOpened()
     } catch (error) {
       onFailed(error)
-      schedule()
+      if (!closed) schedule()
     }
   }
-  const schedule = () => {
-    timer = setTimeout(() => void tryOpen(), TRY_EVERY_MS).unref()
+  function schedule(): void {
+    timer = setTimeout(() => {
+      trying = tryOpen()
+    }, TRY_EVERY_MS).unref()
   }
   schedule()
   const refuse = () => Promise.reject(degraded('the database has not answered since the start'))
@@ -39,7 +43,10 @@ export function lateDatabase({ open, onOpened, onFailed, url, patience }: LateNe
     patience,
     server: () => opened?.server() ?? url,
     async close() {
+      closed = true
       clearTimeout(timer)
+      await trying
+      await opened?.close()
     },
   }
 }

@@ -13,17 +13,13 @@ interface SqlOptions {
   readonly prepare: boolean | undefined
   /** Whether a pooler is in between. By default true if statements do not stay prepared. */
   readonly pooled: boolean | undefined
-  readonly applicationName?: string
 }
 
 /** PostgreSQL's number of the type. */
 const BYTEA = 17
 
 /** A connection of a pool, which connects on demand and reconnects after a loss. */
-export function openSql(
-  url: string,
-  { connectS, log, prepare, pooled, applicationName = APPLICATION_NAME }: SqlOptions,
-): Sql {
+export function openSql(url: string, { connectS, log, prepare, pooled }: SqlOptions): Sql {
   const sql = postgres(url, {
     max: 1,
     ...(prepare === undefined ? {} : { prepare }),
@@ -35,7 +31,7 @@ export function openSql(
     onnotice: (notice) => log(`postgres: ${notice.message ?? 'notice'}`),
   })
   // The start parameters are not among the options above, because those of the connection string would take precedence.
-  Object.assign(sql.options.connection, startParameters(pooled ?? !sql.options.prepare, applicationName))
+  Object.assign(sql.options.connection, startParameters(pooled ?? !sql.options.prepare, APPLICATION_NAME))
   sql.options.parsers[BYTEA] = readBytes
   return sql
 }

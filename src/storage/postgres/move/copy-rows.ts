@@ -1,76 +1,76 @@
-import type { Readable, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import type { Transaction } from '../connection/sql.js'
+import { from as copyInto, to as copyOut } from 'pg-copy-streams'
+import type { Client } from '../connection/with-client.js'
 import type { MovedTable } from './moved-tables.js'
 
-/** Transactions in both databases; each acts as `keystride_system`. */
+/** Connections in a transaction in both databases; each acts as `keystride_system`. */
 export interface Both {
-  readonly from: Transaction
-  readonly to: Transaction
-}
-
-/** A row count and a sum over hashes of the rows. */
-interface TableSum {
-  readonly n: number
-  readonly sum: string
+  readonly from: Client
+  readonly to: Client
 }
 
 const quoted = (names: readonly string[]) => names.map((name) => `"${name}"`).join(', ')
-
-/** Copies the output of one statement to the other database. */
-async function pipe({ from, to }: Both, out: string, into: string): Promise<void> {
-  const source = (await from.unsafe(`${out} (format binary)`).readable()) as Readable
-  const target = (await to.unsafe(`${into} (format binary)`).writable()) as Writable
-  await pipeline(source, target)
-  // The driver pauses its socket when the stream is full, and resumes it only when the stream reads again (postgres 3.4.9).
-  source._read(0)
-}
 
 /** Copies the organization's rows of a table that satisfy a condition on `t`, and returns their number. */
 export async function copyRows(both: Both, table: MovedTable, organizationId: string, condition = 'true') {
   const { to } = both
   const columns = quoted(table.columns)
   const selected = table.columns.map((name) => `t."${name}"`).join(', ')
-  await to.unsafe(
+  await to.query(
     `create temporary table incoming on commit drop as select ${columns} from keystride.${table.name} limit 0`,
   )
   await pipe(
     both,
-    `copy (select ${selected} from keystride.${table.name} t where t.organization_id = '${organizationId}' and ${condition}) to stdout`,
-    'copy pg_temp.incoming from stdin',
+    `(select ${selected} from keystride.${table.name} t where t.organization_id = '${organizationId}' and ${condition})`,
+    'pg_temp.incoming',
   )
-  const { count } = await to.unsafe(
+  const { rowCount } = await to.query(
     `insert into keystride.${table.name} (${columns}) select ${columns} from pg_temp.incoming on conflict do nothing`,
   )
-  await to.unsafe('drop table pg_temp.incoming')
-  return count
+  await to.query('drop table pg_temp.incoming')
+  return rowCount ?? 0
 }
 
-/** Takes the noted keys, so that `copyChanged` can read them in both databases. Returns their number. */
+/** Copies rows to a table of the other database. */
+async function pipe({ from, to }: Both, rows: string, table: string): Promise<void> {
+  await pipeline(
+    from.query(copyOut(`copy ${rows} to stdout (format binary)`)),
+    to.query(copyInto(`copy ${table} from stdin (format binary)`)),
+  )
+}
+
+/** Takes the noted keys, so that `copyChanged` reads them in both databases. Returns their number. */
 export async function takeChanged({ from, to }: Both, organizationId: string): Promise<number> {
-  for (const sql of [from, to])
-    await sql.unsafe('create temporary table changed (relation text, key jsonb) on commit drop')
-  const { count } = await from.unsafe(`
+  for (const client of [from, to])
+    await client.query('create temporary table changed (relation text, key jsonb) on commit drop')
+  const { rowCount } = await from.query(`
     with gone as (delete from keystride.moved_row where organization_id = '${organizationId}' returning relation, key)
     insert into pg_temp.changed select distinct relation, key from gone`)
-  if (count > 0) {
-    await pipe({ from, to }, 'copy pg_temp.changed to stdout', 'copy pg_temp.changed from stdin')
-    for (const sql of [from, to]) await sql.unsafe('analyze pg_temp.changed')
-  }
-  return count
+  if (rowCount !== null && rowCount > 0) await pipe({ from, to }, 'pg_temp.changed', 'pg_temp.changed')
+  for (const client of [from, to]) await client.query('analyze pg_temp.changed')
+  return rowCount ?? 0
 }
 
-/** Brings the rows of the noted keys to the state of the source. Tables are in the order of their references. */
-export async function copyChanged(both: Both, tables: readonly MovedTable[], organizationId: string): Promise<void> {
-  for (const table of [...tables].reverse())
+/**
+ * Brings the rows of the noted keys to the state of the source, and compares them. Tables are in the order of their references. Returns
+ * the name of a table whose rows differ afterwards; null if none does.
+ */
+export async function copyChanged(
+  both: Both,
+  tables: readonly MovedTable[],
+  organizationId: string,
+): Promise<string | null> {
+  const { rows } = await both.from.query<{ relation: string }>('select distinct relation from pg_temp.changed')
+  const changed = tables.filter(({ name }) => rows.some(({ relation }) => relation === name))
+  const noted = (table: MovedTable) => `exists (select from pg_temp.changed c where ${isNoted(table)})`
+  for (const table of [...changed].reverse())
     if (!table.appendOnly)
-      await both.to.unsafe(`
+      await both.to.query(`
         delete from keystride.${table.name} t using pg_temp.changed c
         where t.organization_id = '${organizationId}' and ${isNoted(table)}`)
-  const relations = await both.from.unsafe<{ relation: string }[]>('select distinct relation from pg_temp.changed')
-  for (const table of tables)
-    if (relations.some(({ relation }) => relation === table.name))
-      await copyRows(both, table, organizationId, `exists (select from pg_temp.changed c where ${isNoted(table)})`)
+  for (const table of changed) await copyRows(both, table, organizationId, noted(table))
+  for (const table of changed) if (!(await agree(both, table, organizationId, noted(table)))) return table.name
+  return null
 }
 
 /** The condition that the row `t` has the noted key `c`. */
@@ -79,22 +79,17 @@ const isNoted = ({ name, key }: MovedTable): string =>
     ' and ',
   )
 
-/** The number of an organization's rows of a table and, with `hashed`, the sum of their hashes. */
-export async function sumOf(
-  sql: Transaction,
-  table: MovedTable,
-  organizationId: string,
-  hashed: boolean,
-): Promise<TableSum> {
+/** Whether the organization's rows of a table that satisfy a condition on `t` have the same number and hashes in both databases. */
+export async function agree({ from, to }: Both, table: MovedTable, organizationId: string, condition = 'true') {
   const row = table.columns.map((name) => `t."${name}"`).join(', ')
-  const sum = hashed ? `coalesce(sum(hashtextextended(row (${row})::text, 0)::numeric), 0)::text` : `''`
-  const [found] = await sql.unsafe<TableSum[]>(
-    `select count(*)::int as n, ${sum} as sum from keystride.${table.name} t where t.organization_id = '${organizationId}'`,
-  )
-  return found ?? { n: 0, sum: '' }
+  const text = `
+    select count(*) as n, coalesce(sum(hashtextextended(row (${row})::text, 0)::numeric), 0)::text as sum
+    from keystride.${table.name} t where t.organization_id = '${organizationId}' and ${condition}`
+  const [here, there] = await Promise.all([from, to].map((client) => client.query<{ n: string; sum: string }>(text)))
+  return here?.rows[0]?.n === there?.rows[0]?.n && here?.rows[0]?.sum === there?.rows[0]?.sum
 }
 
 /** Deletes the organization's rows of a table. */
-export async function clearRows(to: Transaction, { name }: MovedTable, organizationId: string): Promise<void> {
-  await to.unsafe(`delete from keystride.${name} where organization_id = '${organizationId}'`)
+export async function clearRows(to: Client, name: string, organizationId: string): Promise<void> {
+  await to.query(`delete from keystride.${name} where organization_id = '${organizationId}'`)
 }

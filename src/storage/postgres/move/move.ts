@@ -1,11 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { ExpectedFault } from '../../../base/expected-fault.js'
 import type { PlacementState } from '../../placement.js'
-import { codeOf } from '../connection/errors.js'
-import { MAINTENANCE_NAME } from '../connection/session-settings.js'
-import { openSql, type Sql, type Transaction } from '../connection/sql.js'
-import { type Both, clearRows, copyChanged, copyRows, sumOf, takeChanged } from './copy-rows.js'
-import { type MovedTable, movedTables } from './moved-tables.js'
+import { codeOf, FORBIDDEN } from '../connection/errors.js'
+import { type Client, connectClient, endClient } from '../connection/with-client.js'
+import { agree, type Both, clearRows, copyChanged, copyRows, takeChanged } from './copy-rows.js'
+import { ARCHIVES, type MovedTable, movedTables } from './moved-tables.js'
 
 /** A database of a move. */
 interface MoveEnd {
@@ -19,8 +18,6 @@ interface MoveNeeds {
   readonly to: MoveEnd
   /** Longer than a process may serve an organization without a look at its placement, ms. */
   readonly pauseMs: number
-  /** Longer than a call that a process has accepted may take, ms. */
-  readonly callMs: number
   readonly say: (line: string) => void
 }
 
@@ -30,7 +27,6 @@ export interface Moved {
   readonly pausedMs: number
 }
 
-const CONNECT_S = 10
 const REPAIRS_MAX = 3
 /** Statements of the service queue behind a wait for a lock of a table. */
 const LOCK_MS = 150
@@ -39,74 +35,77 @@ const LOCK_AGAIN_MS = 100
 const LOCK_NOT_AVAILABLE = '55P03'
 
 /**
- * Moves an organization to another database while it serves: copies its rows from one snapshot, then the rows that changed meanwhile, in
- * rounds, compares both copies, refuses calls for the last round, and switches in one transaction of the destination. An interrupted
- * move goes on with the same call. The source keeps its copy in the state `left`.
+ * Moves an organization to another database while it serves: copies its rows from one snapshot, then the rows that changed meanwhile,
+ * compares both copies, refuses calls for the last changes, and switches in one transaction of the destination. An interrupted move goes
+ * on with the same call. The source keeps its copy in the state `left`, in which it refuses writes.
  */
 export const moveOrganization = (needs: MoveNeeds): Promise<Moved> => alone(needs, (move) => move.run())
 
 /** Takes an unfinished move back: the source serves as before, and the destination's part of the copy is deleted. */
 export const takeBack = (needs: MoveNeeds): Promise<void> => alone(needs, (move) => move.undo())
 
-/** Runs the steps of a move, while no other call moves the organization in either database. */
-async function alone<T>(needs: MoveNeeds, work: (move: Move) => Promise<T>): Promise<T> {
-  const ends = [needs.from, needs.to]
-  const [from, to, ...guards] = [...ends, ...ends].map(connect)
-  if (from === undefined || to === undefined) throw new Error('a move has two ends')
-  const within = async (left: readonly Sql[]): Promise<{ value: T }> => {
-    const [guard, ...others] = left
-    if (guard === undefined) return { value: await work(new Move(needs, from, to)) }
-    return (await guard.begin(async (held) => {
-      await held`select set_config('idle_in_transaction_session_timeout', '0', true)`
-      const [row] = await held<{ free: boolean }[]>`
-        select pg_try_advisory_xact_lock(hashtextextended(${`keystride guard ${needs.organizationId}`}, 0)) as free`
-      if (row?.free !== true) throw new ExpectedFault('another move of the organization is under way')
-      return await within(others)
-    })) as { value: T } // begin() unwraps arrays of promises; this is none
-  }
+/** Lets the rows of a copy that a move has left be deleted. */
+export async function openLeftCopy({ url }: MoveEnd, organizationId: string): Promise<void> {
+  const client = await connectClient(url, { queryMs: 0 })
   try {
-    return (await within(guards)).value
+    await dropTriggers(client, await movedTables(client), organizationId)
   } finally {
-    await Promise.all([from, to, ...guards].map((sql) => sql.end({ timeout: 1 })))
+    await endClient(client)
   }
 }
 
-const connect = ({ url }: MoveEnd): Sql =>
-  openSql(url, {
-    connectS: CONNECT_S,
-    log: () => {},
-    prepare: false,
-    pooled: true,
-    applicationName: MAINTENANCE_NAME,
-  })
+/** Runs the steps of a move, while no other call moves the organization from or to one of the two databases. */
+async function alone<T>(needs: MoveNeeds, work: (move: Move) => Promise<T>): Promise<T> {
+  const { from, to, organizationId } = needs
+  const clients: Client[] = []
+  const open = async ({ url }: MoveEnd): Promise<Client> => {
+    const client = await connectClient(url, { queryMs: 0 })
+    clients.push(client)
+    return client
+  }
+  try {
+    for (const end of [from, to]) await guard(await open(end), organizationId)
+    return await work(new Move(needs, await open(from), await open(to)))
+  } finally {
+    await Promise.all(clients.map(endClient))
+  }
+}
+
+/** Begins a transaction that holds the lock of moves of the organization until the connection ends. */
+async function guard(client: Client, organizationId: string): Promise<void> {
+  await client.query('begin')
+  await client.query(`select set_config('idle_in_transaction_session_timeout', '0', true)`)
+  const { rows } = await client.query<{ free: boolean }>(
+    `select pg_try_advisory_xact_lock(hashtextextended('keystride guard ${organizationId}', 0)) as free`,
+  )
+  if (rows[0]?.free !== true) throw new ExpectedFault('another move of the organization is under way')
+}
 
 /** The steps of one move. */
 class Move {
   readonly #needs: MoveNeeds
-  readonly #from: Sql
-  readonly #to: Sql
+  readonly #from: Client
+  readonly #to: Client
   readonly #id: string
-  readonly #trigger: string
   #rows = 0
 
-  constructor(needs: MoveNeeds, from: Sql, to: Sql) {
+  constructor(needs: MoveNeeds, from: Client, to: Client) {
     this.#needs = needs
     this.#from = from
     this.#to = to
     this.#id = needs.organizationId
-    this.#trigger = `moved_${needs.organizationId.replaceAll('-', '')}`
   }
 
   async run(): Promise<Moved> {
-    const { to } = this.#needs
+    const { from, to } = this.#needs
     const tables = await this.#fitting()
-    const [state, arriving, there] = await this.#states()
-    if (there && arriving === null && (state === 'closed' || state === 'left'))
-      return await this.#leave(tables, performance.now())
-    if (arriving === null && there)
-      throw new ExpectedFault(`${to.name} has a copy of the organization: delete that copy first`)
-    if (state === null || state === 'copying' || arriving === null) await this.#copyAll(tables)
-    else await this.#setState('leaving')
+    const { here, there, isThere } = await this.#states()
+    if (here === 'left') throw new ExpectedFault(`the organization has left ${from.name}`)
+    if (here === 'closed' && isThere && there === null) return await this.#leave(performance.now())
+    if (there === null ? isThere : there !== 'arriving' && there !== 'left')
+      throw new ExpectedFault(`${to.name} has the organization too: delete one of the copies`)
+    if (there === 'arriving' && here !== null && here !== 'copying') await this.#setState('leaving')
+    else await this.#copyAll(tables)
     await this.#verify(tables)
     // The comparison took a while; this round leaves little for the last one.
     await this.#round(tables)
@@ -116,61 +115,64 @@ class Move {
   async undo(): Promise<void> {
     const { from, to } = this.#needs
     const tables = await this.#fitting()
-    const [state, arriving, there] = await this.#states()
-    if (there && arriving === null && (state === 'closed' || state === 'left'))
+    const { here, there, isThere } = await this.#states()
+    if (here === 'left' || (here === 'closed' && isThere && there === null))
       throw new ExpectedFault(`the organization is in ${to.name}: move it from there`)
-    if (state === null && arriving === null)
+    if (here === null && there !== 'arriving')
       throw new ExpectedFault(`no move from ${from.name} to ${to.name} is under way`)
-    if (arriving !== null) {
+    if (there === 'arriving') {
       await this.#clear(tables)
-      await this.#asSystem(this.#to, (sql) => this.#forget(sql))
+      await this.#forget(this.#to)
     }
-    await this.#dropTriggers(this.#from, tables)
-    await this.#asSystem(this.#from, (sql) => this.#forget(sql))
+    await dropTriggers(this.#from, tables, this.#id)
+    await this.#forget(this.#from)
   }
 
   /** The tables, if both databases have the same schema and the destination may be written without its triggers. */
   async #fitting(): Promise<MovedTable[]> {
-    const versions = await Promise.all(
-      [this.#from, this.#to].map(
-        (sql) => sql<{ name: string }[]>`select name from keystride_history.migration order by id desc limit 1`,
-      ),
-    )
-    const [here, there] = versions.map(([row]) => row?.name)
+    const latest = async (client: Client) => {
+      const { rows } = await client.query<{ name: string }>(
+        'select name from keystride_history.migration order by id desc limit 1',
+      )
+      return rows[0]?.name
+    }
+    const [here, there] = [await latest(this.#from), await latest(this.#to)]
     if (here !== there)
       throw new ExpectedFault(`the databases have other schemas (${here}, ${there}): run "keystride migrate"`)
     await this.#asCopier(async () => {})
     return await movedTables(this.#from)
   }
 
-  /** The states at the source and at the destination, and whether the destination has the organization. */
-  async #states(): Promise<[PlacementState | null, PlacementState | null, boolean]> {
-    const stateIn = (sql: Sql) =>
-      this.#asSystem(sql, async (held) => {
-        const [row] = await held<{ state: PlacementState }[]>`
-          select state from keystride.placement where organization_id = ${this.#id}`
-        const { count } = await held`select from keystride.organization where organization_id = ${this.#id}`
-        return { state: row?.state ?? null, has: count === 1 }
+  /** The state at the source, that at the destination, and whether the destination has the organization. */
+  async #states() {
+    const stateIn = (client: Client) =>
+      this.#asSystem(client, async () => {
+        const { rows } = await client.query<{ state: PlacementState }>(
+          'select state from keystride.placement where organization_id = $1',
+          [this.#id],
+        )
+        const has = await client.query('select from keystride.organization where organization_id = $1', [this.#id])
+        return { state: rows[0]?.state ?? null, has: has.rowCount === 1 }
       })
     const [source, destination] = [await stateIn(this.#from), await stateIn(this.#to)]
     if (!source.has) throw new ExpectedFault(`${this.#needs.from.name} has no organization of that id`)
-    return [source.state, destination.state, destination.has]
+    return { here: source.state, there: destination.state, isThere: destination.has }
   }
 
   /** Copies every table but the late ones from one snapshot. Starts anew if an earlier copy was interrupted. */
   async #copyAll(tables: readonly MovedTable[]): Promise<void> {
     const { from, to, say } = this.#needs
-    await this.#asSystem(this.#to, (sql) => this.#place(sql, 'arriving', from.name))
-    await this.#asSystem(this.#from, (sql) => this.#place(sql, 'copying', to.name))
-    // An interrupted move in the other direction may have left them.
-    await this.#dropTriggers(this.#to, tables)
+    await this.#asSystem(this.#to, () => this.#place(this.#to, 'arriving', from.name))
+    await this.#asSystem(this.#from, () => this.#place(this.#from, 'copying', to.name))
+    // An earlier move in the other direction has left them.
+    await dropTriggers(this.#to, tables, this.#id)
     await this.#clear(tables)
-    await this.#addTriggers(tables)
+    await addTriggers(this.#from, tables, this.#id)
     await this.#makePartitions()
-    await this.#snapshot(async (source) => {
-      await source`delete from keystride.moved_row where organization_id = ${this.#id}`
+    await this.#snapshot(async () => {
+      await this.#from.query('delete from keystride.moved_row where organization_id = $1', [this.#id])
       for (const table of tables.filter(({ late }) => !late)) {
-        const rows = await this.#asCopier((target) => copyRows({ from: source, to: target }, table, this.#id))
+        const rows = await this.#asCopier((both) => copyRows(both, table, this.#id))
         this.#rows += rows
         if (rows > 0) say(`copied ${rows.toLocaleString('en')} rows of ${table.name}`)
       }
@@ -180,22 +182,23 @@ class Move {
 
   /** Deletes the organization's rows in the destination. Rows that are only added go with the organization's row. */
   async #clear(tables: readonly MovedTable[]): Promise<void> {
-    await this.#asCopier(async (sql) => {
-      for (const table of tables)
-        if (!table.appendOnly && table.name !== 'organization') await clearRows(sql, table, this.#id)
+    const names = tables.flatMap(({ name, appendOnly }) => (appendOnly || name === 'organization' ? [] : name))
+    await this.#asCopier(async () => {
+      for (const name of [...ARCHIVES, ...names]) await clearRows(this.#to, name, this.#id)
     })
-    await this.#asSystem(this.#to, (sql) => sql`delete from keystride.organization where organization_id = ${this.#id}`)
+    await this.#asSystem(this.#to, () => clearRows(this.#to, 'organization', this.#id))
   }
 
   /** One round: copies the rows that changed since the last one. */
   #round(tables: readonly MovedTable[], more: (both: Both) => Promise<void> = async () => {}): Promise<void> {
-    const early = tables.filter(({ late }) => !late)
-    return this.#snapshot((from) =>
-      this.#asCopier(async (to) => {
-        const changed = await takeChanged({ from, to }, this.#id)
-        await copyChanged({ from, to }, early, this.#id)
+    return this.#snapshot(() =>
+      this.#asCopier(async (both) => {
+        const changed = await takeChanged(both, this.#id)
+        const early = tables.filter(({ late }) => !late)
+        const differing = await copyChanged(both, early, this.#id)
+        if (differing !== null) throw new ExpectedFault(`changed rows of ${differing} differ after they were copied`)
         if (changed > 0) this.#needs.say(`copied ${changed.toLocaleString('en')} changed rows`)
-        await more({ from, to })
+        await more(both)
       }),
     )
   }
@@ -203,29 +206,24 @@ class Move {
   /** Compares both copies of every table but the late ones, and copies one anew that differs, such as one in which rows have expired. */
   async #verify(tables: readonly MovedTable[]): Promise<void> {
     const { say } = this.#needs
-    for (let repairs = 0; ; repairs++) {
+    for (let tries = 0; ; tries++) {
       const differing: string[] = []
       await this.#round(tables, async (both) => {
         for (const table of tables.filter(({ late }) => !late)) {
-          if (await this.#agrees(both, table, true)) continue
+          if (await agree(both, table, this.#id)) continue
           differing.push(table.name)
-          if (!table.appendOnly) await clearRows(both.to, table, this.#id)
+          if (!table.appendOnly) await clearRows(both.to, table.name, this.#id)
           await copyRows(both, table, this.#id)
         }
       })
       if (differing.length === 0) return say('both copies have the same counts and checksums')
-      say(`copied ${differing.join(', ')} anew`)
-      if (repairs === REPAIRS_MAX)
+      if (tries === REPAIRS_MAX)
         throw new ExpectedFault(`the copies differ in ${differing.join(', ')}: the source goes on`)
+      say(`copied ${differing.join(', ')} anew`)
     }
   }
 
-  async #agrees({ from, to }: Both, table: MovedTable, hashed: boolean): Promise<boolean> {
-    const [here, there] = await Promise.all([from, to].map((sql) => sumOf(sql, table, this.#id, hashed)))
-    return here?.n === there?.n && here?.sum === there?.sum
-  }
-
-  /** Refuses calls, copies the rest, compares, and switches. Reopens the source after a failure. */
+  /** Refuses calls, copies the rest, and switches. Reopens the source after a failure before the switch. */
   async #close(tables: readonly MovedTable[]): Promise<Moved> {
     const begun = performance.now()
     let complete = false
@@ -233,13 +231,17 @@ class Move {
       await this.#setState('closing')
       await delay(this.#needs.pauseMs)
       // Every write of the organization shares this lock, so that none is under way once the state is set.
-      await this.#asSystem(this.#from, async (sql) => {
-        await sql`select pg_advisory_xact_lock(keystride.move_lock(${this.#id}))`
-        await this.#place(sql, 'closed', this.#needs.to.name)
+      await this.#asSystem(this.#from, async () => {
+        await this.#from.query('select pg_advisory_xact_lock(keystride.move_lock($1))', [this.#id])
+        await this.#place(this.#from, 'closed', this.#needs.to.name)
       })
       await this.#round(tables, async (both) => {
-        await this.#copyLate(both, tables)
-        await both.to`delete from keystride.placement where organization_id = ${this.#id}`
+        for (const table of tables.filter(({ late }) => late)) {
+          await clearRows(both.to, table.name, this.#id)
+          this.#rows += await copyRows(both, table, this.#id)
+          if (!(await agree(both, table, this.#id))) throw new ExpectedFault(`the copies differ in ${table.name}`)
+        }
+        await both.to.query('delete from keystride.placement where organization_id = $1', [this.#id])
         complete = true
       })
     } catch (error) {
@@ -247,147 +249,167 @@ class Move {
       if (!complete) await this.#setState('leaving')
       throw error
     }
-    return await this.#leave(tables, begun)
+    return await this.#leave(begun)
   }
 
-  /** Copies the tables that come last, and compares the counts of all. */
-  async #copyLate(both: Both, tables: readonly MovedTable[]): Promise<void> {
-    for (const table of tables.filter(({ late }) => late)) {
-      await clearRows(both.to, table, this.#id)
-      this.#rows += await copyRows(both, table, this.#id)
-    }
-    for (const table of tables)
-      if (!(await this.#agrees(both, table, table.late)))
-        throw new ExpectedFault(`the copies differ in ${table.name}: the source goes on`)
-  }
-
-  /** Ends the source's part. Its triggers refuse writes until the last call has ended; then nothing is delivered from it any more. */
-  async #leave(tables: readonly MovedTable[], begun: number): Promise<Moved> {
-    await this.#setState('left')
-    const pausedMs = performance.now() - begun
-    await delay(this.#needs.callMs)
-    await this.#dropTriggers(this.#from, tables)
-    await this.#asSystem(this.#from, async (sql) => {
-      await sql`update keystride.alert_delivery set state = 'dropped' where organization_id = ${this.#id} and state = 'waiting'`
-      await sql`delete from keystride.alert_channel where organization_id = ${this.#id}`
-      await sql`delete from keystride.moved_row where organization_id = ${this.#id}`
+  /** Ends the source's part, from which nothing is delivered any more. */
+  async #leave(begun: number): Promise<Moved> {
+    await this.#asSystem(this.#from, async () => {
+      const of = 'where organization_id = $1'
+      await this.#from.query(`update keystride.alert_delivery set state = 'dropped' ${of} and state = 'waiting'`, [
+        this.#id,
+      ])
+      await this.#from.query(`delete from keystride.alert_channel ${of}`, [this.#id])
+      await this.#place(this.#from, 'left', this.#needs.to.name)
+      await this.#from.query(`delete from keystride.moved_row ${of}`, [this.#id])
     })
-    return { rows: this.#rows, pausedMs }
+    return { rows: this.#rows, pausedMs: performance.now() - begun }
   }
 
   #setState(state: PlacementState): Promise<void> {
-    return this.#asSystem(this.#from, (sql) => this.#place(sql, state, this.#needs.to.name))
+    return this.#asSystem(this.#from, () => this.#place(this.#from, state, this.#needs.to.name))
   }
 
-  async #place(sql: Transaction, state: PlacementState, other: string): Promise<void> {
-    await sql`
-      insert into keystride.placement as p (organization_id, state, other) values (${this.#id}, ${state}, ${other})
-      on conflict (organization_id) do update set state = excluded.state, other = excluded.other, since = excluded.since`
+  /** The time stays that of the begin of the move, or of its end. */
+  async #place(client: Client, state: PlacementState, other: string): Promise<void> {
+    await client.query(
+      `insert into keystride.placement as p (organization_id, state, other) values ($1, $2, $3)
+       on conflict (organization_id) do update set state = excluded.state, other = excluded.other,
+         since = case when excluded.state in ('copying', 'arriving', 'left') then excluded.since else p.since end`,
+      [this.#id, state, other],
+    )
   }
 
-  async #forget(sql: Transaction): Promise<void> {
-    await sql`delete from keystride.placement where organization_id = ${this.#id}`
-    await sql`delete from keystride.moved_row where organization_id = ${this.#id}`
+  #forget(client: Client): Promise<void> {
+    return this.#asSystem(client, async () => {
+      for (const table of ['placement', 'moved_row']) await clearRows(client, table, this.#id)
+    })
   }
 
   /** Partitions of the months of the organization's attempts, where the destination has none. */
   async #makePartitions(): Promise<void> {
-    const [{ oldest } = { oldest: null }] = await this.#asSystem(
-      this.#from,
-      (sql) => sql<{ oldest: Date | null }[]>`
-        select keystride.time_of(id) as oldest from keystride.authentication
-        where organization_id = ${this.#id} order by id limit 1`,
-    )
+    const oldest = await this.#asSystem(this.#from, async () => {
+      const { rows } = await this.#from.query<{ oldest: Date }>(
+        `select keystride.time_of(id) as oldest from keystride.authentication where organization_id = $1 order by id limit 1`,
+        [this.#id],
+      )
+      return rows[0]?.oldest ?? null
+    })
     if (oldest === null) return
     const months = Math.ceil((Date.now() - oldest.getTime()) / (28 * 86_400_000))
-    await this.#asSystem(this.#to, (sql) => sql`select keystride.ensure_partitions(${months}, ${oldest})`)
-  }
-
-  #addTriggers(tables: readonly MovedTable[]): Promise<void> {
-    return forTables(this.#from, tables, ({ name, key }) => {
-      const noting = `execute function keystride.note_moved_row(${key.map((one) => `'${one.name}'`).join(', ')})`
-      return `
-        drop trigger if exists ${this.#trigger} on keystride.${name};
-        drop trigger if exists ${this.#trigger}_deleted on keystride.${name};
-        create trigger ${this.#trigger} after insert or update on keystride.${name}
-          for each row when (new.organization_id = '${this.#id}') ${noting};
-        create trigger ${this.#trigger}_deleted after delete on keystride.${name}
-          for each row when (old.organization_id = '${this.#id}') ${noting}`
-    })
-  }
-
-  #dropTriggers(sql: Sql, tables: readonly MovedTable[]): Promise<void> {
-    return forTables(
-      sql,
-      tables,
-      ({ name }) => `
-        drop trigger if exists ${this.#trigger} on keystride.${name};
-        drop trigger if exists ${this.#trigger}_deleted on keystride.${name}`,
+    await untilUnlocked(() =>
+      this.#asSystem(this.#to, async () => {
+        await this.#to.query(`set local lock_timeout = '${LOCK_MS}ms'`)
+        await this.#to.query('select keystride.ensure_partitions($1, $2)', [months, oldest])
+      }),
     )
   }
 
   /** One transaction that sees every organization. */
-  #asSystem<T>(sql: Sql, work: (sql: Transaction) => Promise<T>): Promise<T> {
-    return within(sql, 'read write', this.#id, async (held) => {
-      await held`select set_config('role', 'keystride_system', true)`
-      return await work(held)
-    })
+  #asSystem<T>(client: Client, work: () => Promise<T>): Promise<T> {
+    return within(client, { of: this.#id }, work)
   }
 
   /** One transaction of the source that sees one state of the organization. */
-  #snapshot<T>(work: (sql: Transaction) => Promise<T>): Promise<T> {
-    return within(this.#from, 'isolation level repeatable read', this.#id, async (held) => {
-      await held`select set_config('role', 'keystride_system', true)`
-      return await work(held)
-    })
+  #snapshot<T>(work: () => Promise<T>): Promise<T> {
+    return within(this.#from, { of: this.#id, options: 'isolation level repeatable read' }, work)
   }
 
-  /** One transaction of the destination that fires no trigger and checks no foreign key, because both have done so at the source. */
-  #asCopier<T>(work: (sql: Transaction) => Promise<T>): Promise<T> {
-    return within(this.#to, 'read write', this.#id, async (held) => {
+  /** One transaction of the destination that fires no trigger and checks no foreign key, because the rows have passed both at the source. */
+  #asCopier<T>(work: (both: Both) => Promise<T>): Promise<T> {
+    const before = async () => {
       try {
-        await held`select set_config('session_replication_role', 'replica', true)`
+        await this.#to.query(`select set_config('session_replication_role', 'replica', true)`)
       } catch (error) {
-        if (codeOf(error) !== '42501') throw error
+        if (codeOf(error) !== FORBIDDEN) throw error
         throw new ExpectedFault(
           `the login of ${this.#needs.to.name} may not write without triggers; an administrator must run once: grant set on parameter session_replication_role to the login (PostgreSQL 15 or newer)`,
         )
       }
-      await held`select set_config('role', 'keystride_system', true)`
-      return await work(held)
-    })
+    }
+    return within(this.#to, { of: this.#id, before }, () => work({ from: this.#from, to: this.#to }))
   }
 }
 
+const triggerOf = (organizationId: string) => `moved_${organizationId.replaceAll('-', '')}`
+
+const addTriggers = (client: Client, tables: readonly MovedTable[], id: string): Promise<void> =>
+  forTables(client, tables, ({ name, key, refuses }) => {
+    const args = [name, refuses ? 'refuses' : 'notes', ...key.map((one) => one.name)]
+    const noting = `execute function keystride.note_moved_row(${args.map((arg) => `'${arg}'`).join(', ')})`
+    return [
+      ...droppingTriggers(name, id),
+      `create trigger ${triggerOf(id)} after insert or update on keystride.${name}
+        for each row when (new.organization_id = '${id}') ${noting}`,
+      `create trigger ${triggerOf(id)}_deleted after delete on keystride.${name}
+        for each row when (old.organization_id = '${id}') ${noting}`,
+    ]
+  })
+
+const dropTriggers = (client: Client, tables: readonly MovedTable[], id: string): Promise<void> =>
+  forTables(client, tables, ({ name }) => droppingTriggers(name, id))
+
+const droppingTriggers = (table: string, id: string): string[] =>
+  [triggerOf(id), `${triggerOf(id)}_deleted`].map(
+    (trigger) => `drop trigger if exists ${trigger} on keystride.${table}`,
+  )
+
 /** Changes each table by itself, with a short wait for its lock. */
 async function forTables(
-  sql: Sql,
+  client: Client,
   tables: readonly MovedTable[],
-  statementOf: (table: MovedTable) => string,
+  statementsOf: (table: MovedTable) => readonly string[],
 ): Promise<void> {
   for (const table of tables)
-    for (let tries = 1; ; tries++) {
-      try {
-        await sql.begin((held) => held.unsafe(`set local lock_timeout = '${LOCK_MS}ms'; ${statementOf(table)}`))
-        break
-      } catch (error) {
-        if (codeOf(error) !== LOCK_NOT_AVAILABLE || tries === LOCK_TRIES) throw error
-        await delay(LOCK_AGAIN_MS)
-      }
+    await untilUnlocked(() =>
+      client
+        .query(['begin', `set local lock_timeout = '${LOCK_MS}ms'`, ...statementsOf(table), 'commit'].join('; '))
+        .catch(async (error: unknown) => {
+          await client.query('rollback')
+          throw error
+        }),
+    )
+}
+
+/** Repeats work that did not get a lock. */
+async function untilUnlocked(work: () => Promise<unknown>): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      await work()
+      return
+    } catch (error) {
+      if (codeOf(error) !== LOCK_NOT_AVAILABLE || tries === LOCK_TRIES) throw error
+      await delay(LOCK_AGAIN_MS)
     }
+  }
+}
+
+interface Within {
+  readonly of: string
+  readonly options?: string
+  /** Runs before the connection acts as `keystride_system`. */
+  readonly before?: () => Promise<void>
 }
 
 /**
- * Runs `work` in a transaction without limits of time. All transactions of a move share a lock, so that the next call of a killed one
- * waits for a commit that is under way.
+ * Runs `work` in a transaction without limits of time, as `keystride_system`. All transactions of the moves of an organization share a
+ * lock, so that the next call after a killed one waits for a commit that is under way.
  */
-async function within<T>(sql: Sql, options: string, id: string, work: (sql: Transaction) => Promise<T>): Promise<T> {
-  const result = await sql.begin(options, async (held) => {
-    await held`
-      select set_config('statement_timeout', '0', true), set_config('idle_in_transaction_session_timeout', '0', true),
-        set_config('bytea_output', 'hex', true), set_config('extra_float_digits', '1', true),
-        pg_advisory_xact_lock(hashtextextended(${`keystride mover ${id}`}, 0))`
-    return { value: await work(held) }
-  })
-  return (result as { value: T }).value // begin() unwraps arrays of promises; this is none
+async function within<T>(client: Client, { of, options = '', before }: Within, work: () => Promise<T>): Promise<T> {
+  await client.query(`begin ${options}`)
+  try {
+    await client.query(
+      `select set_config('statement_timeout', '0', true), set_config('idle_in_transaction_session_timeout', '0', true),
+         set_config('bytea_output', 'hex', true), set_config('extra_float_digits', '1', true),
+         pg_advisory_xact_lock(hashtextextended('keystride mover ${of}', 0))`,
+    )
+    await before?.()
+    await client.query(`select set_config('role', 'keystride_system', true)`)
+    const result = await work()
+    await client.query('commit')
+    return result
+  } catch (error) {
+    await client.query('rollback').catch(() => {}) // the connection may be lost
+    throw error
+  }
 }

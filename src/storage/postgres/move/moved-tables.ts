@@ -1,4 +1,4 @@
-import type { Sql, Transaction } from '../connection/sql.js'
+import type { Client } from '../connection/with-client.js'
 
 /** A table with rows of organizations. */
 export interface MovedTable {
@@ -8,21 +8,34 @@ export interface MovedTable {
   readonly key: readonly { readonly name: string; readonly type: string }[]
   /** Rows are only added. */
   readonly appendOnly: boolean
-  /** Background jobs work on every organization that this table names, so its rows come last, with the switch. */
+  /** Jobs work on every organization that this table names, so its rows come last, with the switch. */
   readonly late: boolean
+  /** Whether an insertion or update is refused once the source is closed. */
+  readonly refuses: boolean
 }
 
-interface TableRow extends Omit<MovedTable, 'late'> {
+interface TableRow extends Omit<MovedTable, 'late' | 'refuses'> {
   readonly parents: readonly string[]
 }
 
-/** Tables that stay: those of moves, and archives of exports, which are ordered anew. */
-const STAYING = ['placement', 'moved_row', 'export_archive', 'export_piece']
+/** Archives of exports, which do not move: they are ordered anew. */
+export const ARCHIVES = ['export_piece', 'export_archive']
+const STAYING = ['placement', 'moved_row', ...ARCHIVES]
+/**
+ * Tables that jobs write, and the rotation of the encryption key, for all organizations in one statement. No call writes only these. A
+ * write of a job after the switch is repeated by the destination's job.
+ */
+const OF_JOBS = [
+  ...['organization', 'headcount', 'headcount_change', 'usage_event', 'api_usage', 'request_log', 'comparison_set'],
+  ...['attempt_counted', 'attempt_count', 'attempt_day', 'attempt_recent', 'user_total', 'user_totaled'],
+  ...['notification', 'alert_delivery', 'alert_attempt', 'alerting'],
+]
+/** Tables by which jobs find organizations. */
 const LATE = ['api_key', 'profile_link', 'headcount', 'attempt_counted', 'user_totaled', 'alerting', 'alert_channel']
 
 /** The tables that move, in an order in which each follows those that it refers to. Read from the catalog, so that none is forgotten. */
-export async function movedTables(sql: Sql | Transaction): Promise<MovedTable[]> {
-  const rows = await sql.unsafe<TableRow[]>(`
+export async function movedTables(client: Client): Promise<MovedTable[]> {
+  const { rows } = await client.query<TableRow>(`
     select c.relname as name,
       (select json_agg(a.attname order by a.attnum) from pg_attribute a
         where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = '') as columns,
@@ -44,5 +57,9 @@ export async function movedTables(sql: Sql | Transaction): Promise<MovedTable[]>
     if (next < 0 || table === undefined) throw new Error('tables refer to one another in a circle')
     sorted.push(table)
   }
-  return sorted.map(({ parents: _, ...table }) => ({ ...table, late: LATE.includes(table.name) }))
+  return sorted.map(({ parents: _, ...table }) => ({
+    ...table,
+    late: LATE.includes(table.name),
+    refuses: !OF_JOBS.includes(table.name),
+  }))
 }

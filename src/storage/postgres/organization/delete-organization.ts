@@ -41,6 +41,7 @@ const TABLES = [
   'lock_tombstone',
   'headcount_change',
   'headcount',
+  'moved_row',
 ]
 
 /** A batch takes about 0.1 s. Accounts cost most, because each adds a row to the ledger. No measurement on a large deployment. */
@@ -70,6 +71,8 @@ export async function deleteOrganization(database: Database, organizationId: str
       // Deletes rows that were inserted meanwhile.
       for (const table of TABLES) await deleteRows(sql, organizationId, table)
       await sql`delete from keystride.organization where organization_id = ${organizationId}`
+      // Until then the copy that a move has left is not taken for the organization.
+      await sql`delete from keystride.placement where organization_id = ${organizationId}`
     },
     { statementMs: LAST_MS },
   )

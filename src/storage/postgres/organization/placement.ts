@@ -17,20 +17,16 @@ export function postgresPlacements(database: Database): PlacementStore {
         return count === 1
       }),
 
-    list: () =>
-      database.asSystem(async (sql) => {
-        const rows = await sql<PlacementRow[]>`select organization_id, state, other, since from keystride.placement`
-        return rows.map(({ organization_id, state, other, since }) => ({
-          organizationId: organization_id,
-          state,
-          other,
-          since: since.getTime(),
-        }))
-      }),
-
-    forget: (organizationId) =>
-      database.asSystem(async (sql) => {
-        await sql`delete from keystride.placement where organization_id = ${organizationId}`
-      }),
+    async list() {
+      const rows = await database.call((sql) => sql<PlacementRow[]>`select * from keystride.placements()`, {
+        probe: true,
+      })
+      return rows.map(({ organization_id, state, other, since }) => ({
+        organizationId: organization_id,
+        state,
+        other,
+        since: since.getTime(),
+      }))
+    },
   }
 }

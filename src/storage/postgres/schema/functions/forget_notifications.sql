@@ -6,7 +6,8 @@ language sql security definer set search_path = pg_catalog, pg_temp
 as $$
   with gone as (
     delete from keystride.notification where (organization_id, id) in (
-      select organization_id, id from keystride.notification where id < keystride.uuid_from(before) limit 2000)
+      select organization_id, id from keystride.notification
+      where id < keystride.uuid_from(before) and not keystride.arrives(organization_id) limit 2000)
     returning 1)
   select count(*) = 2000 from gone
 $$;

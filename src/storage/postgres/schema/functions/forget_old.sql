@@ -42,7 +42,8 @@ begin
   -- Refused patterns count for 15 minutes, so a list of a day ago is obsolete.
   update keystride.member set invalid_patterns = '{}' where ctid = any (array(
     select ctid from keystride.member where invalid_patterns <> '{}'
-      and invalid_patterns[array_upper(invalid_patterns, 1)] < today - interval '24 hours' limit most));
+      and invalid_patterns[array_upper(invalid_patterns, 1)] < today - interval '24 hours'
+      and not exists (select from keystride.placement p where p.organization_id = member.organization_id) limit most));
   get diagnostics n = row_count; more := more or n = most;
   return more;
 end

@@ -8,6 +8,7 @@ language sql stable security definer set search_path = pg_catalog, pg_temp
 as $$
   select o.organization_id from keystride.organization o where exists (
     select 1 from keystride.profile_link l where l.organization_id = o.organization_id and l.expires_at < clock_timestamp())
+    and not exists (select from keystride.placement p where p.organization_id = o.organization_id)
   limit 100
 $$;
 revoke execute on function keystride.organizations_with_ended_links from public;

@@ -13,18 +13,19 @@ declare
   more boolean := false;
 begin
   delete from keystride.session where ctid = any (array(
-    select ctid from keystride.session where expires_at < statement_timestamp()
+    select ctid from keystride.session where expires_at < statement_timestamp() and not keystride.arrives(organization_id)
     order by expires_at limit most for update skip locked));
   get diagnostics n = row_count;
   more := n >= most;
   delete from keystride.sso_artifact where ctid = any (array(
-    select ctid from keystride.sso_artifact where expires_at < statement_timestamp()
+    select ctid from keystride.sso_artifact where expires_at < statement_timestamp() and not keystride.arrives(organization_id)
     order by expires_at limit most for update skip locked));
   get diagnostics n = row_count;
   more := more or n >= most;
   -- A day after the last password its counts have no effect.
   delete from keystride.one_time_password where ctid = any (array(
     select ctid from keystride.one_time_password where expires_at < statement_timestamp() - interval '24 hours'
+      and not keystride.arrives(organization_id)
     order by expires_at limit most for update skip locked));
   get diagnostics n = row_count;
   return more or n >= most;
