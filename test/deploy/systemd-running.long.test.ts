@@ -25,7 +25,8 @@ describe.skipIf(why !== null)('the units, started by systemd as docs/deployment.
   let ports: { service: number; metrics: number }
 
   const shell = (script: string): string => {
-    const { status, output } = systemd.run('bash', '-euo', 'pipefail', '-c', `cd ${root}\n${script}`)
+    // With a socket as its input, bash reads its settings for interactive shells.
+    const { status, output } = systemd.run('bash', '--norc', '-euo', 'pipefail', '-c', `cd ${root}\n${script}`)
     expect([status, status === 0 ? '' : output]).toEqual([0, ''])
     return output
   }
