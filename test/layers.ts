@@ -124,7 +124,7 @@ export const MODULES: Record<string, readonly string[]> = {
     'src/storage/postgres/embedded',
     'src/storage/postgres/insight',
   ],
-  'src/storage/postgres/move': ['src/storage', 'src/storage/postgres/connection'],
+  'src/storage/postgres/move': ['src/storage', 'src/storage/postgres/connection', 'src/storage/postgres/schema'],
   'src/storage/postgres/inspection': ['src/storage', 'src/storage/postgres/connection', 'src/storage/postgres/schema'],
   'src/storage/postgres/person': [
     'src/storage',

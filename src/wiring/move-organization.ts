@@ -34,7 +34,7 @@ export async function moveTo(
       `a move to ${begun.placement.other} is under way: go on with it by --to ${begun.placement.other}, or take it back`,
     )
   const from = begun?.database ?? copies.find(({ placement }) => placement === null)?.database
-  if (from === undefined) throw new ExpectedFault('no database that answers has an organization of that id')
+  if (from === undefined) throw new ExpectedFault('there is no organization of that id')
   if (from === to) throw new ExpectedFault(`the organization is in ${name} already`)
   const moved = await moveOrganization(needsOf(organizationId, { from, to }, progress))
   if (from.stores.sessions !== to.stores.sessions) await from.stores.endSessionsOf(organizationId)
@@ -59,10 +59,10 @@ export async function deleteSources(stores: Stores, organizationId: string): Pro
   return left.map(({ database }) => database.name)
 }
 
-/** Throws while a move of the organization is under way, or a database is lost that may have a copy. */
+/** Throws while a move of the organization is under way. */
 export async function requireNoMove(stores: Stores, organizationId: string): Promise<void> {
-  await Promise.all(stores.databases.map(({ placements }) => placements.has(organizationId)))
-  if (unfinished(await copiesOf(stores, organizationId)) !== null)
+  const copies = await copiesOf(stores, organizationId)
+  if (copies.some(({ placement }) => placement !== null && placement.state !== 'left'))
     throw new ExpectedFault('the organization is being moved: go on with the move or take it back first')
 }
 
@@ -73,16 +73,16 @@ function named({ databases }: Stores, name: string): OneDatabase {
   return found
 }
 
-/** The copies in the databases that answer. */
+/** All copies. Rejects while a database is lost, because it may have another one. */
 async function copiesOf({ databases }: Stores, organizationId: string): Promise<Copy[]> {
-  const copies = await Promise.allSettled(
+  const copies = await Promise.all(
     databases.map(async (database): Promise<Copy | null> => {
       if (!(await database.placements.has(organizationId))) return null
       const list = await database.placements.list()
       return { database, placement: list.find((one) => one.organizationId === organizationId) ?? null }
     }),
   )
-  return copies.flatMap((copy) => (copy.status === 'fulfilled' && copy.value !== null ? copy.value : []))
+  return copies.filter((copy) => copy !== null)
 }
 
 /** The source of a move that has not ended; null if there is none. */

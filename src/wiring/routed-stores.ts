@@ -1,5 +1,4 @@
-import { firstFound, type Homes } from '../flows/process/homes.js'
-import type { KeyHolder } from '../storage/api-key.js'
+import type { Homes } from '../flows/process/homes.js'
 import { QUEUES, type QueueName, type QueueState } from '../storage/job-queue.js'
 import type { DatabaseFacts } from '../storage/system.js'
 import type { UsageBatch } from '../storage/usage.js'
@@ -141,13 +140,7 @@ function rulesOf(databases: readonly RoutedDatabase[], homes: Homes): AllRules {
     },
     outbox: { claim: ofEachDatabase, find: ofEachDatabase, settle: ofEachDatabase, state: ofEachDatabase },
     profileLinks: {
-      find: (sha256) =>
-        firstFound(
-          all.map(async (stores, i) => {
-            const link = await stores.profileLinks.find(sha256)
-            return link !== null && homes.isAt(link.organizationId, i) ? link : null
-          }),
-        ),
+      find: (sha256) => homes.firstAtHome(all.map((stores) => stores.profileLinks.find(sha256))),
     },
     retention: {
       makeAhead: ofEachDatabase,
@@ -178,21 +171,29 @@ const KEYS_MAX = 10_000
  */
 function resolveAmong(all: readonly DataStores[], homes: Homes): DataStores['apiKeys']['resolve'] {
   const known = new Map<string, number>()
-  const resolveAt = async (sha256: Uint8Array, i: number): Promise<KeyHolder | null> => {
-    const holder = (await all[i]?.apiKeys.resolve(sha256)) ?? null
-    if (holder === null || !homes.isAt(holder.organizationId, i)) return null
-    homes.note(holder.organizationId, i)
-    const hex = Buffer.from(sha256).toString('hex')
+  const remember = (hex: string, database: number) => {
     known.delete(hex)
-    known.set(hex, i)
+    known.set(hex, database)
     const [oldest] = known.keys()
     if (known.size > KEYS_MAX && oldest !== undefined) known.delete(oldest)
-    return holder
+  }
+  const holderIn = async (sha256: Uint8Array, i: number) => {
+    const holder = (await all[i]?.apiKeys.resolve(sha256)) ?? null
+    return holder === null ? null : { ...holder, database: i }
   }
   return async (sha256) => {
-    const last = known.get(Buffer.from(sha256).toString('hex'))
-    const holder = last === undefined ? null : await resolveAt(sha256, last)
-    return holder ?? (await firstFound(all.map((_, i) => resolveAt(sha256, i))))
+    const hex = Buffer.from(sha256).toString('hex')
+    const last = known.get(hex)
+    const there = last === undefined ? null : await holderIn(sha256, last)
+    const found =
+      there !== null && homes.isAt(there.organizationId, there.database)
+        ? there
+        : await homes.firstAtHome(all.map((_, i) => holderIn(sha256, i)))
+    if (found === null) return null
+    const { database, ...holder } = found
+    remember(hex, database)
+    homes.note(holder.organizationId, database)
+    return holder
   }
 }
 
@@ -202,7 +203,9 @@ async function addUsage(
   homes: Homes,
   { counted, logged }: UsageBatch,
 ): Promise<UsageBatch> {
-  const places = new Map(counted.map(({ organizationId }) => [organizationId, homes.known(organizationId)]))
+  const ids = [...new Set(counted.map(({ organizationId }) => organizationId))]
+  const placed = await Promise.all(ids.map(async (id) => [id, await homeOrNull(homes, id)] as const))
+  const places = new Map(placed)
   const left = await Promise.all(
     [null, ...all.keys()].map(async (i) => {
       const here = ({ organizationId }: { organizationId: string }) => places.get(organizationId) === i
@@ -214,6 +217,15 @@ async function addUsage(
   return {
     counted: left.flatMap((batch) => batch?.counted ?? []),
     logged: left.flatMap((batch) => batch?.logged ?? []),
+  }
+}
+
+/** The home of an organization; null while it refuses calls. */
+async function homeOrNull(homes: Homes, organizationId: string): Promise<number | null> {
+  try {
+    return await homes.of(organizationId)
+  } catch {
+    return null
   }
 }
 

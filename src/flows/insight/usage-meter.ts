@@ -70,12 +70,12 @@ export function createUsageMeter({ usage, now }: Needs): UsageMeter {
       logged = []
       const restore = (counted: readonly RequestCount[], log: typeof logged) => {
         for (const one of counted) count(one)
-        // Half of the room stays for new requests while a database is lost.
-        logged = [...logged, ...log].slice(0, LOGGED_MAX / 2)
+        logged = [...log, ...logged].slice(0, LOGGED_MAX)
       }
       try {
         const left = await usage.add([...adding.values()], writing)
-        if (left !== null) restore(left.counted, [...left.logged])
+        // Half of the room stays for the requests of other databases.
+        if (left !== null) restore(left.counted, left.logged.slice(0, LOGGED_MAX / 2))
       } catch (error) {
         restore([...adding.values()], writing)
         throw error

@@ -21,6 +21,13 @@ export interface Homes {
   note(organizationId: string, database: number): void
   /** Whether an organization whose rows are in this database is at home there. Refuses with `degraded` while that is unknown. */
   isAt(organizationId: string, database: number): boolean
+  /**
+   * The first row, by database, that is of an organization at home there; null if no database has one. Refuses with `degraded` while
+   * the organization of a row is at home nowhere, which a process sees for a moment at the end of a move.
+   */
+  firstAtHome<Row extends { readonly organizationId: string }>(
+    rows: readonly Promise<Row | null>[],
+  ): Promise<Row | null>
   /** Resolves once every database that answers was asked. */
   readonly ready: Promise<unknown>
   stop(): Promise<void>
@@ -52,25 +59,10 @@ interface Reading {
   at: number
 }
 
-/** Reads the placements of every database periodically, each on its own, so that a slow one delays no other. */
+/** Finds homes by asking every database, and remembers them. */
 export function createHomes(databases: readonly HomeDatabase[], { monotonicMs, patience }: HomesNeeds): Homes {
   const homes = new Map<string, number>()
-  const readings = databases.map((): Reading => ({ states: new Map(), at: Number.NEGATIVE_INFINITY }))
-  const ready = Promise.allSettled(
-    databases.map(async ({ placements }, i) => {
-      readings[i] = await readingOf(placements, monotonicMs)
-    }),
-  )
-  const jobs = databases.map(({ placements }, i) =>
-    every({
-      async work() {
-        readings[i] = await readingOf(placements, monotonicMs)
-        return false
-      },
-      everyMs: READ_EVERY_MS,
-      onError: () => {}, // a database without a reading is refused as lost
-    }),
-  )
+  const { readings, ready, stop } = readPeriodically(databases, monotonicMs)
 
   /** The state of an organization in a database; undefined without a move. */
   function stateAt(i: number, organizationId: string): PlacementState | undefined {
@@ -92,15 +84,31 @@ export function createHomes(databases: readonly HomeDatabase[], { monotonicMs, p
     return state === undefined || !AWAY.includes(state)
   }
 
-  async function search(organizationId: string): Promise<number> {
+  async function firstAtHome<Row extends { readonly organizationId: string }>(
+    rows: readonly Promise<Row | null>[],
+    is: typeof isAt = isAt,
+  ): Promise<Row | null> {
+    let away = false
     const found = await firstFound(
-      databases.map(async ({ placements }, i) =>
-        (await placements.has(organizationId)) && serves(organizationId, i) ? i : null,
-      ),
+      rows.map(async (asked, i) => {
+        const row = await asked
+        if (row === null || is(row.organizationId, i)) return row
+        away = true
+        return null
+      }),
     )
-    if (found === null) return 0
-    homes.set(organizationId, found)
+    if (found === null && away) throw moving()
     return found
+  }
+
+  async function search(organizationId: string): Promise<number> {
+    const rows = databases.map(async ({ placements }, i) =>
+      (await placements.has(organizationId)) ? { organizationId, i } : null,
+    )
+    const found = await firstAtHome(rows, serves)
+    if (found === null) return 0
+    homes.set(organizationId, found.i)
+    return found.i
   }
 
   function of(organizationId: string): number | Promise<number> {
@@ -122,7 +130,24 @@ export function createHomes(databases: readonly HomeDatabase[], { monotonicMs, p
     },
     note: (organizationId, database) => void homes.set(organizationId, database),
     isAt,
+    firstAtHome: (rows) => firstAtHome(rows),
     ready,
+    stop,
+  }
+}
+
+/** Reads the placements of every database, each on its own, so that a slow one delays no other. */
+function readPeriodically(databases: readonly HomeDatabase[], monotonicMs: () => number) {
+  const readings = databases.map((): Reading => ({ states: new Map(), at: Number.NEGATIVE_INFINITY }))
+  const read = databases.map(({ placements }, i) => async () => {
+    readings[i] = await readingOf(placements, monotonicMs)
+    return false
+  })
+  // A database without a reading is refused as lost.
+  const jobs = read.map((work) => every({ work, everyMs: READ_EVERY_MS, onError: () => {} }))
+  return {
+    readings,
+    ready: Promise.allSettled(read.map((work) => work())),
     async stop() {
       await Promise.all(jobs.map((job) => job.stop()))
     },

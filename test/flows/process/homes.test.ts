@@ -99,6 +99,21 @@ describe('the homes of organizations over two databases', () => {
     expect([homes.isAt('a', 0), homes.isAt('a', 1)]).toEqual([false, true])
   })
 
+  it('refuses for the moment in which the source is seen as left and the destination as arriving', async () => {
+    expect(await homes.of('a')).toBe(0)
+    two.organizations.push('a')
+    two.states.set('a', 'arriving')
+    one.states.set('a', 'left')
+    await pass(600)
+    await expect(homes.of('a')).rejects.toThrow('is being moved')
+    const row = Promise.resolve({ organizationId: 'a' })
+    await expect(homes.firstAtHome([row, row])).rejects.toThrow('is being moved')
+    two.states.delete('a')
+    await pass(600)
+    expect(await homes.firstAtHome([row, row])).toEqual({ organizationId: 'a' })
+    expect(await homes.firstAtHome([Promise.resolve(null)])).toBeNull()
+  })
+
   it('finds an organization that it has not seen while that is closed at its source: only after the switch', async () => {
     one.states.set('a', 'closed')
     two.organizations.push('a')

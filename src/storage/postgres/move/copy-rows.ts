@@ -33,10 +33,16 @@ export async function copyRows(both: Both, table: MovedTable, organizationId: st
 
 /** Copies rows to a table of the other database. */
 async function pipe({ from, to }: Both, rows: string, table: string): Promise<void> {
-  await pipeline(
-    from.query(copyOut(`copy ${rows} to stdout (format binary)`)),
-    to.query(copyInto(`copy ${table} from stdin (format binary)`)),
-  )
+  try {
+    await pipeline(
+      from.query(copyOut(`copy ${rows} to stdout (format binary)`)),
+      to.query(copyInto(`copy ${table} from stdin (format binary)`)),
+    )
+  } catch (error) {
+    // After a failure nobody reads the rest of the rows: the connection would wait forever.
+    void from.end().catch(() => {})
+    throw error
+  }
 }
 
 /** Takes the noted keys, so that `copyChanged` reads them in both databases. Returns their number. */

@@ -3,6 +3,7 @@ import { ExpectedFault } from '../../../base/expected-fault.js'
 import type { PlacementState } from '../../placement.js'
 import { codeOf, FORBIDDEN } from '../connection/errors.js'
 import { type Client, connectClient, endClient } from '../connection/with-client.js'
+import { limitWaiting, untilUnlocked } from '../schema/table-locks.js'
 import { agree, type Both, clearRows, copyChanged, copyRows, takeChanged } from './copy-rows.js'
 import { ARCHIVES, type MovedTable, movedTables } from './moved-tables.js'
 
@@ -28,11 +29,15 @@ export interface Moved {
 }
 
 const REPAIRS_MAX = 3
-/** Statements of the service queue behind a wait for a lock of a table. */
-const LOCK_MS = 150
-const LOCK_TRIES = 200
-const LOCK_AGAIN_MS = 100
-const LOCK_NOT_AVAILABLE = '55P03'
+/** Longest wait for the locks of the tables, which a long reader, a dump or a vacuum holds. */
+const LOCKED_MS = 10 * 60_000
+/** Longest wait for the organization's open writes during the pause. */
+const CLOSE_MS = 2000
+/** The lock of `lockKeyChanges`. */
+const KEY_CHANGES = '7241865325823966'
+const FOREIGN_KEY = '23503'
+const CLEAR_TRIES = 5
+const [REOPEN_TRIES, REOPEN_AGAIN_MS] = [20, 500]
 
 /**
  * Moves an organization to another database while it serves: copies its rows from one snapshot, then the rows that changed meanwhile,
@@ -101,7 +106,7 @@ class Move {
     const tables = await this.#fitting()
     const { here, there, isThere } = await this.#states()
     if (here === 'left') throw new ExpectedFault(`the organization has left ${from.name}`)
-    if (here === 'closed' && isThere && there === null) return await this.#leave(performance.now())
+    if (here === 'closed' && there !== 'arriving') return await this.#leaveAfterSwitch(there, isThere)
     if (there === null ? isThere : there !== 'arriving' && there !== 'left')
       throw new ExpectedFault(`${to.name} has the organization too: delete one of the copies`)
     if (there === 'arriving' && here !== null && here !== 'copying') await this.#setState('leaving')
@@ -115,9 +120,9 @@ class Move {
   async undo(): Promise<void> {
     const { from, to } = this.#needs
     const tables = await this.#fitting()
-    const { here, there, isThere } = await this.#states()
-    if (here === 'left' || (here === 'closed' && isThere && there === null))
-      throw new ExpectedFault(`the organization is in ${to.name}: move it from there`)
+    const { here, there } = await this.#states()
+    if (here === 'left' || (here === 'closed' && there !== 'arriving'))
+      throw new ExpectedFault(`the organization has moved to ${to.name}: move it from there`)
     if (here === null && there !== 'arriving')
       throw new ExpectedFault(`no move from ${from.name} to ${to.name} is under way`)
     if (there === 'arriving') {
@@ -162,8 +167,8 @@ class Move {
   /** Copies every table but the late ones from one snapshot. Starts anew if an earlier copy was interrupted. */
   async #copyAll(tables: readonly MovedTable[]): Promise<void> {
     const { from, to, say } = this.#needs
-    await this.#asSystem(this.#to, () => this.#place(this.#to, 'arriving', from.name))
     await this.#asSystem(this.#from, () => this.#place(this.#from, 'copying', to.name))
+    await this.#asSystem(this.#to, () => this.#place(this.#to, 'arriving', from.name))
     // An earlier move in the other direction has left them.
     await dropTriggers(this.#to, tables, this.#id)
     await this.#clear(tables)
@@ -183,10 +188,17 @@ class Move {
   /** Deletes the organization's rows in the destination. Rows that are only added go with the organization's row. */
   async #clear(tables: readonly MovedTable[]): Promise<void> {
     const names = tables.flatMap(({ name, appendOnly }) => (appendOnly || name === 'organization' ? [] : name))
-    await this.#asCopier(async () => {
-      for (const name of [...ARCHIVES, ...names]) await clearRows(this.#to, name, this.#id)
-    })
-    await this.#asSystem(this.#to, () => clearRows(this.#to, 'organization', this.#id))
+    for (let tries = 1; ; tries++) {
+      await this.#asCopier(async () => {
+        for (const name of [...ARCHIVES, ...names]) await clearRows(this.#to, name, this.#id)
+      })
+      try {
+        return await this.#asSystem(this.#to, () => clearRows(this.#to, 'organization', this.#id))
+      } catch (error) {
+        // A job that began before has added a row.
+        if (codeOf(error) !== FOREIGN_KEY || tries === CLEAR_TRIES) throw error
+      }
+    }
   }
 
   /** One round: copies the rows that changed since the last one. */
@@ -232,6 +244,7 @@ class Move {
       await delay(this.#needs.pauseMs)
       // Every write of the organization shares this lock, so that none is under way once the state is set.
       await this.#asSystem(this.#from, async () => {
+        await this.#from.query(`set local lock_timeout = '${CLOSE_MS}ms'`)
         await this.#from.query('select pg_advisory_xact_lock(keystride.move_lock($1))', [this.#id])
         await this.#place(this.#from, 'closed', this.#needs.to.name)
       })
@@ -246,22 +259,45 @@ class Move {
       })
     } catch (error) {
       // If the answer to the commit got lost, the destination may serve already: the same call finds out.
-      if (!complete) await this.#setState('leaving')
+      if (!complete) await this.#reopen()
       throw error
     }
     return await this.#leave(begun)
   }
 
+  /** Serves the organization from the source again. The connection of the move may be lost. */
+  async #reopen(): Promise<void> {
+    const { from, to } = this.#needs
+    for (let tries = 1; tries <= REOPEN_TRIES; tries++) {
+      try {
+        const client = await connectClient(from.url, { queryMs: 10_000 })
+        try {
+          return await this.#asSystem(client, () => this.#place(client, 'leaving', to.name))
+        } finally {
+          await endClient(client)
+        }
+      } catch {
+        await delay(REOPEN_AGAIN_MS)
+      }
+    }
+    this.#needs.say('the organization stays refused: run this again')
+  }
+
+  /** Ends the source's part of a move whose switch is done. */
+  async #leaveAfterSwitch(there: PlacementState | null, isThere: boolean): Promise<Moved> {
+    if (isThere && (there === null || there === 'left')) return await this.#leave(performance.now())
+    throw new ExpectedFault(`${this.#needs.from.name} is closed, and ${this.#needs.to.name} has not the organization`)
+  }
+
   /** Ends the source's part, from which nothing is delivered any more. */
   async #leave(begun: number): Promise<Moved> {
     await this.#asSystem(this.#from, async () => {
-      const of = 'where organization_id = $1'
-      await this.#from.query(`update keystride.alert_delivery set state = 'dropped' ${of} and state = 'waiting'`, [
-        this.#id,
-      ])
-      await this.#from.query(`delete from keystride.alert_channel ${of}`, [this.#id])
+      await this.#from.query(
+        `update keystride.alert_delivery set state = 'dropped' where organization_id = $1 and state = 'waiting'`,
+        [this.#id],
+      )
+      for (const table of ['alert_channel', 'profile_link', 'moved_row']) await clearRows(this.#from, table, this.#id)
       await this.#place(this.#from, 'left', this.#needs.to.name)
-      await this.#from.query(`delete from keystride.moved_row ${of}`, [this.#id])
     })
     return { rows: this.#rows, pausedMs: performance.now() - begun }
   }
@@ -297,9 +333,9 @@ class Move {
     })
     if (oldest === null) return
     const months = Math.ceil((Date.now() - oldest.getTime()) / (28 * 86_400_000))
-    await untilUnlocked(() =>
+    await untilUnlocked(this.#to, this.#needs.say, LOCKED_MS, () =>
       this.#asSystem(this.#to, async () => {
-        await this.#to.query(`set local lock_timeout = '${LOCK_MS}ms'`)
+        await limitWaiting(this.#to)
         await this.#to.query('select keystride.ensure_partitions($1, $2)', [months, oldest])
       }),
     )
@@ -359,29 +395,15 @@ async function forTables(
   client: Client,
   tables: readonly MovedTable[],
   statementsOf: (table: MovedTable) => readonly string[],
+  say: (line: string) => void = () => {},
 ): Promise<void> {
   for (const table of tables)
-    await untilUnlocked(() =>
-      client
-        .query(['begin', `set local lock_timeout = '${LOCK_MS}ms'`, ...statementsOf(table), 'commit'].join('; '))
-        .catch(async (error: unknown) => {
-          await client.query('rollback')
-          throw error
-        }),
-    )
-}
-
-/** Repeats work that did not get a lock. */
-async function untilUnlocked(work: () => Promise<unknown>): Promise<void> {
-  for (let tries = 1; ; tries++) {
-    try {
-      await work()
-      return
-    } catch (error) {
-      if (codeOf(error) !== LOCK_NOT_AVAILABLE || tries === LOCK_TRIES) throw error
-      await delay(LOCK_AGAIN_MS)
-    }
-  }
+    await untilUnlocked(client, say, LOCKED_MS, async () => {
+      await client.query('begin')
+      await limitWaiting(client)
+      for (const statement of statementsOf(table)) await client.query(statement)
+      await client.query('commit')
+    })
 }
 
 interface Within {
@@ -393,7 +415,7 @@ interface Within {
 
 /**
  * Runs `work` in a transaction without limits of time, as `keystride_system`. All transactions of the moves of an organization share a
- * lock, so that the next call after a killed one waits for a commit that is under way.
+ * lock, so that the next call after a killed one waits for a commit that is under way. No rotation of the encryption key runs meanwhile.
  */
 async function within<T>(client: Client, { of, options = '', before }: Within, work: () => Promise<T>): Promise<T> {
   await client.query(`begin ${options}`)
@@ -401,7 +423,8 @@ async function within<T>(client: Client, { of, options = '', before }: Within, w
     await client.query(
       `select set_config('statement_timeout', '0', true), set_config('idle_in_transaction_session_timeout', '0', true),
          set_config('bytea_output', 'hex', true), set_config('extra_float_digits', '1', true),
-         pg_advisory_xact_lock(hashtextextended('keystride mover ${of}', 0))`,
+         pg_advisory_xact_lock(hashtextextended('keystride mover ${of}', 0)),
+         pg_advisory_xact_lock_shared(${KEY_CHANGES})`,
     )
     await before?.()
     await client.query(`select set_config('role', 'keystride_system', true)`)

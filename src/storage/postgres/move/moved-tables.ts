@@ -22,16 +22,15 @@ interface TableRow extends Omit<MovedTable, 'late' | 'refuses'> {
 export const ARCHIVES = ['export_piece', 'export_archive']
 const STAYING = ['placement', 'moved_row', ...ARCHIVES]
 /**
- * Tables that jobs write, and the rotation of the encryption key, for all organizations in one statement. No call writes only these. A
- * write of a job after the switch is repeated by the destination's job.
+ * Tables that jobs write for all organizations in one statement. A write of a job after the switch is repeated by the destination's job.
  */
 const OF_JOBS = [
-  ...['organization', 'headcount', 'headcount_change', 'usage_event', 'api_usage', 'request_log', 'comparison_set'],
+  ...['headcount', 'headcount_change', 'usage_event', 'api_usage', 'request_log', 'comparison_set'],
   ...['attempt_counted', 'attempt_count', 'attempt_day', 'attempt_recent', 'user_total', 'user_totaled'],
   ...['notification', 'alert_delivery', 'alert_attempt', 'alerting'],
 ]
 /** Tables by which jobs find organizations. */
-const LATE = ['api_key', 'profile_link', 'headcount', 'attempt_counted', 'user_totaled', 'alerting', 'alert_channel']
+const LATE = ['headcount', 'attempt_counted', 'user_totaled', 'alerting', 'alert_channel']
 
 /** The tables that move, in an order in which each follows those that it refers to. Read from the catalog, so that none is forgotten. */
 export async function movedTables(client: Client): Promise<MovedTable[]> {

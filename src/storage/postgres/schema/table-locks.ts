@@ -35,9 +35,9 @@ export async function untilUnlocked<T>(
       const holders = await holdersOfTables(client)
       if (performance.now() > deadline)
         throw new ExpectedFault(
-          `the schema was not changed, because its tables are in use by ${holders}: end these connections, or try again later`,
+          `nothing was changed, because the tables are in use by ${holders}: end these connections, or try again later`,
         )
-      if (tries === 1) log(`the migration waits for tables that are in use by ${holders}`)
+      if (tries === 1) log(`waiting for tables that are in use by ${holders}`)
       await delay(PAUSE_MS)
     }
   }

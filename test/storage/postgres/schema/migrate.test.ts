@@ -91,7 +91,7 @@ describe('the migration of a migrated database', () => {
       const lines: string[] = []
       const migrated = migrate(fresh.url, (line) => lines.push(line), more)
       await until(() => lines.length > 0)
-      expect(lines).toEqual([expect.stringMatching(/^the migration waits for tables .* pid \d+ \(long dump\)$/)])
+      expect(lines).toEqual([expect.stringMatching(/^waiting for tables .* pid \d+ \(long dump\)$/)])
       // A reader behind a migration that keeps its place in the line would wait for the end of the dump, which comes later.
       for (let n = 0; n < 100; n++) await sql`select 1 from keystride.member limit 1`
       await dump.unsafe('rollback')
@@ -100,7 +100,7 @@ describe('the migration of a migrated database', () => {
 
     it('not at all if it stays in use, and names the connection', async () => {
       await expect(migrate(fresh.url, () => {}, more, 500)).rejects.toThrow(
-        /^the schema was not changed, because its tables are in use by pid \d+ \(long dump\): end these/,
+        /^nothing was changed, because the tables are in use by pid \d+ \(long dump\): end these/,
       )
       expect(await migrate(fresh.url)).toEqual([])
     })

@@ -24,7 +24,8 @@ declare
 begin
   insert into keystride.attempt_counted (organization_id, until)
     select o.organization_id, '-infinity' from keystride.organization o
-    where not keystride.arrives(o.organization_id) on conflict do nothing;
+    where o.organization_id <> all (array(
+      select p.organization_id from keystride.placement p where p.state = 'arriving')) on conflict do nothing;
   for org in
     select c.organization_id, c.until, c.recent_until from keystride.attempt_counted c where c.until < closed
       order by c.organization_id for update skip locked

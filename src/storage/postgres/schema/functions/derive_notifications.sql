@@ -18,7 +18,8 @@ begin
   if not pg_try_advisory_xact_lock(7241865325823976) then return false; end if;
   insert into keystride.alerting (organization_id, derived_until)
     select o.organization_id, o.created_at from keystride.organization o
-    where not keystride.arrives(o.organization_id)
+    where o.organization_id <> all (array(
+      select p.organization_id from keystride.placement p where p.state = 'arriving'))
       and not exists (select 1 from keystride.alerting a where a.organization_id = o.organization_id) on conflict do nothing;
   for of_organization in
     with found as (

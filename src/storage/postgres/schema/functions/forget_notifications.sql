@@ -7,7 +7,8 @@ as $$
   with gone as (
     delete from keystride.notification where (organization_id, id) in (
       select organization_id, id from keystride.notification
-      where id < keystride.uuid_from(before) and not keystride.arrives(organization_id) limit 2000)
+      where id < keystride.uuid_from(before) and notification.organization_id <> all (array(
+      select p.organization_id from keystride.placement p where p.state = 'arriving')) limit 2000)
     returning 1)
   select count(*) = 2000 from gone
 $$;

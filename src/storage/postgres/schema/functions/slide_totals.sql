@@ -15,7 +15,8 @@ declare
 begin
   insert into keystride.user_totaled (organization_id, days, until)
     select o.organization_id, d.days, '-infinity' from keystride.organization o, unnest(keystride.totaled_windows()) d (days)
-    where not keystride.arrives(o.organization_id) on conflict do nothing;
+    where o.organization_id <> all (array(
+      select p.organization_id from keystride.placement p where p.state = 'arriving')) on conflict do nothing;
   for span in
     select t.organization_id, t.days, t.until from keystride.user_totaled t where t.until < closed
       order by t.organization_id, t.days for update skip locked

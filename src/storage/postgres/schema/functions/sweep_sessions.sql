@@ -13,19 +13,22 @@ declare
   more boolean := false;
 begin
   delete from keystride.session where ctid = any (array(
-    select ctid from keystride.session where expires_at < statement_timestamp() and not keystride.arrives(organization_id)
+    select ctid from keystride.session where expires_at < statement_timestamp() and session.organization_id <> all (array(
+      select p.organization_id from keystride.placement p where p.state = 'arriving'))
     order by expires_at limit most for update skip locked));
   get diagnostics n = row_count;
   more := n >= most;
   delete from keystride.sso_artifact where ctid = any (array(
-    select ctid from keystride.sso_artifact where expires_at < statement_timestamp() and not keystride.arrives(organization_id)
+    select ctid from keystride.sso_artifact where expires_at < statement_timestamp() and sso_artifact.organization_id <> all (array(
+      select p.organization_id from keystride.placement p where p.state = 'arriving'))
     order by expires_at limit most for update skip locked));
   get diagnostics n = row_count;
   more := more or n >= most;
   -- A day after the last password its counts have no effect.
   delete from keystride.one_time_password where ctid = any (array(
     select ctid from keystride.one_time_password where expires_at < statement_timestamp() - interval '24 hours'
-      and not keystride.arrives(organization_id)
+      and one_time_password.organization_id <> all (array(
+      select p.organization_id from keystride.placement p where p.state = 'arriving'))
     order by expires_at limit most for update skip locked));
   get diagnostics n = row_count;
   return more or n >= most;
