@@ -17,7 +17,7 @@ usage: npm run bench -- words --data <folder> [--people fitting|untouched] [--ta
 
   --data    folder with aalto_desktop.tsv.gz and klicke_essays.tsv.gz
   --people  untouched (default): people that no model was fitted on, 329 of Aalto and 500 of KLiCKe; fitting: the first 500 of the others, for tuning
-  --table   write the information of each key pair, from all fitting people, to FILE and stop: src/domain/words/telling-pairs.ts
+  --table   write the information of each key pair, from all fitting people, to FILE and stop
 
 Nobody in the data typed suggested words. So the bench joins whole words that a person typed, with their timings, into
 patterns of 25 or 50 presses: five references from the first ten sentences or pieces, probes from the next five. An impostor types
