@@ -124,7 +124,7 @@ describe.skipIf(whyNoStandby() !== null)('a move of an organization to another d
     expect((await administration(stores).license(id))?.headcount.nAccounts).toBe(users.length)
   }
 
-  it('takes along what is written meanwhile, and keeps a copy until it is told to delete it', {
+  it('moves the rows that are written meanwhile, and the source keeps its copy until a command deletes it', {
     timeout: 120_000,
   }, async () => {
     const flows = administration(stores)
