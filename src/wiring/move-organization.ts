@@ -53,7 +53,7 @@ export async function moveBack(stores: Stores, organizationId: string, progress:
 export async function deleteSources(stores: Stores, organizationId: string): Promise<string[]> {
   const left = (await copiesOf(stores, organizationId)).filter(({ placement }) => placement?.state === 'left')
   for (const { database } of left) {
-    await openLeftCopy({ name: database.name, url: database.server() }, organizationId)
+    await openLeftCopy(database.server(), organizationId)
     await database.stores.organizations.delete(organizationId)
   }
   return left.map(({ database }) => database.name)

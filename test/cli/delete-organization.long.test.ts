@@ -1,10 +1,12 @@
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { createClient } from '@redis/client'
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { connectPostgres, type Database, type Transaction } from '../../src/storage/postgres/connection/client.js'
 import { type Keystride, keystrideHere } from '../harness/command.js'
 import { enroll } from '../harness/enrolled.js'
+import { until } from '../harness/patience.js'
 import { sharedBackEnds, startService, type TestService } from '../harness/service.js'
 import { type FreshDatabase, freshDatabase } from '../servers/database.js'
 
@@ -185,6 +187,29 @@ describe('keystride organization delete', () => {
     expect((await as(kept.apikey).call('GET', '/users/ann')).status).toBe(200)
     expect((await as(gone.apikey).call('GET', '/users/ann')).status).toBe(401)
     expect((await keystride('organization', 'delete', gone.organizationId, '--yes')).status).toBe(1)
+  })
+
+  it('deletes an organization for which a job inserts a row at the same time', async () => {
+    const { organizationId } = await service.another('of a job')
+    const job = new pg.Client({ connectionString: fresh.url })
+    await job.connect()
+    await job.query('begin')
+    await job.query('set local role keystride_system')
+    await job.query(
+      `insert into keystride.alerting (organization_id, derived_until) values ('${organizationId}', now())`,
+    )
+    await job.query('reset role')
+    const ran = keystride('organization', 'delete', organizationId, '--yes')
+    await until(async () => {
+      await job.query('select pg_stat_clear_snapshot()')
+      const waiting = await job.query(`
+        select from pg_stat_activity where wait_event_type = 'Lock' and query like '%delete from keystride.organization%'`)
+      return waiting.rowCount === 1
+    })
+    await job.query('commit')
+    await job.end()
+    expect(await ran).toMatchObject({ status: 0 })
+    await isGone(organizationId)
   })
 
   it('asks for the organization’s name, and deletes nothing without it', async () => {

@@ -149,6 +149,22 @@ describe.skipIf(whyNoStandby() !== null)('a move of an organization to another d
     expect(await from.asSystem((sql) => sql`select from pg_trigger where tgname like 'moved_%'`)).toHaveLength(0)
   })
 
+  it('serves from the source again if the destination hangs in the pause', { timeout: 120_000 }, async () => {
+    const flows = administration(stores)
+    const { id } = await flows.create('Hanging', 'main')
+    await attempted(from, await person(from, id, 'early'))
+    const placed = () => textsIn(from, 'select state as text from keystride.placement where organization_id = $1', id)
+    const moved = expect(moveTo(stores, id, 'two', QUIET)).rejects.toThrow('took too long: the source goes on')
+    await until(async () => (await placed())[0] === 'closing')
+    await two.servers[1].signalAll('SIGSTOP')
+    await moved
+    expect(await placed()).toEqual(['leaving'])
+    expect(await stores.accounts.find(id, 'early', null)).not.toBeNull()
+    await two.servers[1].signalAll('SIGCONT')
+    await moveTo(stores, id, 'two', QUIET)
+    expect(await usersIn(to, id)).toEqual(['early'])
+  })
+
   it('ends whole on one side after kills at ten moments, gone on with or taken back', {
     timeout: 280_000,
   }, async () => {

@@ -3,6 +3,7 @@ import { Refusal } from '../../../domain/refusal.js'
 export const DISK_FULL = '53100'
 export const FORBIDDEN = '42501'
 export const READ_ONLY = '25006'
+export const FOREIGN_KEY = '23503'
 const BROKEN = new Set(['CONNECTION_CLOSED', 'CONNECTION_DESTROYED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT'])
 const UNREACHABLE = new Set([
   'CONNECTION_ENDED',

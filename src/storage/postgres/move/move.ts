@@ -1,11 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { ExpectedFault } from '../../../base/expected-fault.js'
 import type { PlacementState } from '../../placement.js'
-import { codeOf, FORBIDDEN } from '../connection/errors.js'
+import { codeOf, FORBIDDEN, FOREIGN_KEY } from '../connection/errors.js'
 import { type Client, connectClient, endClient } from '../connection/with-client.js'
 import { limitWaiting, untilUnlocked } from '../schema/table-locks.js'
 import { agree, type Both, clearRows, copyChanged, copyRows, takeChanged } from './copy-rows.js'
 import { ARCHIVES, type MovedTable, movedTables } from './moved-tables.js'
+import { addTriggers, dropTriggers, LOCKED_MS, type Say } from './triggers.js'
+import { within } from './within.js'
 
 /** A database of a move. */
 interface MoveEnd {
@@ -19,7 +21,7 @@ interface MoveNeeds {
   readonly to: MoveEnd
   /** Longer than a process may serve an organization without a look at its placement, ms. */
   readonly pauseMs: number
-  readonly say: (line: string) => void
+  readonly say: Say
 }
 
 export interface Moved {
@@ -29,13 +31,10 @@ export interface Moved {
 }
 
 const REPAIRS_MAX = 3
-/** Longest wait for the locks of the tables, which a long reader, a dump or a vacuum holds. */
-const LOCKED_MS = 10 * 60_000
 /** Longest wait for the organization's open writes during the pause. */
 const CLOSE_MS = 2000
-/** The lock of `lockKeyChanges`. */
-const KEY_CHANGES = '7241865325823966'
-const FOREIGN_KEY = '23503'
+/** Longest time of the last changes, after which the source serves again. */
+const LAST_ROUND_MS = 15_000
 const CLEAR_TRIES = 5
 const [REOPEN_TRIES, REOPEN_AGAIN_MS] = [20, 500]
 
@@ -50,10 +49,10 @@ export const moveOrganization = (needs: MoveNeeds): Promise<Moved> => alone(need
 export const takeBack = (needs: MoveNeeds): Promise<void> => alone(needs, (move) => move.undo())
 
 /** Lets the rows of a copy that a move has left be deleted. */
-export async function openLeftCopy({ url }: MoveEnd, organizationId: string): Promise<void> {
+export async function openLeftCopy(url: string, organizationId: string): Promise<void> {
   const client = await connectClient(url, { queryMs: 0 })
   try {
-    await dropTriggers(client, await movedTables(client), organizationId)
+    await dropTriggers(client, await movedTables(client), organizationId, () => {})
   } finally {
     await endClient(client)
   }
@@ -129,7 +128,7 @@ class Move {
       await this.#clear(tables)
       await this.#forget(this.#to)
     }
-    await dropTriggers(this.#from, tables, this.#id)
+    await dropTriggers(this.#from, tables, this.#id, this.#needs.say)
     await this.#forget(this.#from)
   }
 
@@ -170,9 +169,9 @@ class Move {
     await this.#asSystem(this.#from, () => this.#place(this.#from, 'copying', to.name))
     await this.#asSystem(this.#to, () => this.#place(this.#to, 'arriving', from.name))
     // An earlier move in the other direction has left them.
-    await dropTriggers(this.#to, tables, this.#id)
+    await dropTriggers(this.#to, tables, this.#id, say)
     await this.#clear(tables)
-    await addTriggers(this.#from, tables, this.#id)
+    await addTriggers(this.#from, tables, this.#id, say)
     await this.#makePartitions()
     await this.#snapshot(async () => {
       await this.#from.query('delete from keystride.moved_row where organization_id = $1', [this.#id])
@@ -238,7 +237,12 @@ class Move {
   /** Refuses calls, copies the rest, and switches. Reopens the source after a failure before the switch. */
   async #close(tables: readonly MovedTable[]): Promise<Moved> {
     const begun = performance.now()
-    let complete = false
+    let [complete, expired] = [false, false]
+    const timer = setTimeout(() => {
+      if (complete) return
+      expired = true
+      for (const client of [this.#from, this.#to]) void client.end().catch(() => {})
+    }, this.#needs.pauseMs + LAST_ROUND_MS)
     try {
       await this.#setState('closing')
       await delay(this.#needs.pauseMs)
@@ -260,7 +264,9 @@ class Move {
     } catch (error) {
       // If the answer to the commit got lost, the destination may serve already: the same call finds out.
       if (!complete) await this.#reopen()
-      throw error
+      throw expired ? new ExpectedFault('the last changes took too long: the source goes on; run this again') : error
+    } finally {
+      clearTimeout(timer)
     }
     return await this.#leave(begun)
   }
@@ -364,75 +370,5 @@ class Move {
       }
     }
     return within(this.#to, { of: this.#id, before }, () => work({ from: this.#from, to: this.#to }))
-  }
-}
-
-const triggerOf = (organizationId: string) => `moved_${organizationId.replaceAll('-', '')}`
-
-const addTriggers = (client: Client, tables: readonly MovedTable[], id: string): Promise<void> =>
-  forTables(client, tables, ({ name, key, refuses }) => {
-    const args = [name, refuses ? 'refuses' : 'notes', ...key.map((one) => one.name)]
-    const noting = `execute function keystride.note_moved_row(${args.map((arg) => `'${arg}'`).join(', ')})`
-    return [
-      ...droppingTriggers(name, id),
-      `create trigger ${triggerOf(id)} after insert or update on keystride.${name}
-        for each row when (new.organization_id = '${id}') ${noting}`,
-      `create trigger ${triggerOf(id)}_deleted after delete on keystride.${name}
-        for each row when (old.organization_id = '${id}') ${noting}`,
-    ]
-  })
-
-const dropTriggers = (client: Client, tables: readonly MovedTable[], id: string): Promise<void> =>
-  forTables(client, tables, ({ name }) => droppingTriggers(name, id))
-
-const droppingTriggers = (table: string, id: string): string[] =>
-  [triggerOf(id), `${triggerOf(id)}_deleted`].map(
-    (trigger) => `drop trigger if exists ${trigger} on keystride.${table}`,
-  )
-
-/** Changes each table by itself, with a short wait for its lock. */
-async function forTables(
-  client: Client,
-  tables: readonly MovedTable[],
-  statementsOf: (table: MovedTable) => readonly string[],
-  say: (line: string) => void = () => {},
-): Promise<void> {
-  for (const table of tables)
-    await untilUnlocked(client, say, LOCKED_MS, async () => {
-      await client.query('begin')
-      await limitWaiting(client)
-      for (const statement of statementsOf(table)) await client.query(statement)
-      await client.query('commit')
-    })
-}
-
-interface Within {
-  readonly of: string
-  readonly options?: string
-  /** Runs before the connection acts as `keystride_system`. */
-  readonly before?: () => Promise<void>
-}
-
-/**
- * Runs `work` in a transaction without limits of time, as `keystride_system`. All transactions of the moves of an organization share a
- * lock, so that the next call after a killed one waits for a commit that is under way. No rotation of the encryption key runs meanwhile.
- */
-async function within<T>(client: Client, { of, options = '', before }: Within, work: () => Promise<T>): Promise<T> {
-  await client.query(`begin ${options}`)
-  try {
-    await client.query(
-      `select set_config('statement_timeout', '0', true), set_config('idle_in_transaction_session_timeout', '0', true),
-         set_config('bytea_output', 'hex', true), set_config('extra_float_digits', '1', true),
-         pg_advisory_xact_lock(hashtextextended('keystride mover ${of}', 0)),
-         pg_advisory_xact_lock_shared(${KEY_CHANGES})`,
-    )
-    await before?.()
-    await client.query(`select set_config('role', 'keystride_system', true)`)
-    const result = await work()
-    await client.query('commit')
-    return result
-  } catch (error) {
-    await client.query('rollback').catch(() => {}) // the connection may be lost
-    throw error
   }
 }

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Database, Transaction } from '../connection/client.js'
+import { codeOf, FOREIGN_KEY } from '../connection/errors.js'
 import { STATEMENT_TIMEOUT_MS } from '../connection/transaction.js'
 
 /**
@@ -50,6 +51,7 @@ const BATCH = 500
 const REVOKED_MS = 1500
 /** The last transaction deletes the ledger, which has a row for each creation and deletion of an account. */
 const LAST_MS = 10 * 60_000
+const LAST_TRIES = 5
 
 /**
  * Deletes an organization and all of its rows. Keys and links are deleted first, so that no new request is accepted. The other rows
@@ -66,21 +68,30 @@ export async function deleteOrganization(database: Database, organizationId: str
   await delay(REVOKED_MS + STATEMENT_TIMEOUT_MS * database.patience)
   for (const table of TABLES)
     while ((await database.asSystem((sql) => deleteRows(sql, organizationId, table, BATCH))) === BATCH);
-  await database.asSystem(
-    async (sql) => {
-      // Deletes rows that were inserted meanwhile.
-      for (const table of TABLES) await deleteRows(sql, organizationId, table)
-      await sql`delete from keystride.organization where organization_id = ${organizationId}`
-      // Until then the copy that a move has left is not taken for the organization.
-      await sql`delete from keystride.placement where organization_id = ${organizationId}`
-    },
-    { statementMs: LAST_MS },
-  )
+  await deleteRest(database, organizationId)
   await database.call(async (sql) => {
     for (const table of ['job', 'archive'])
       await sql`delete from ${sql(`pgboss.${table}`)} where data ->> 'organization' = ${organizationId}`
   })
   return true
+}
+
+/** Deletes the organization with the rows that were inserted meanwhile, and once more if a job inserts another one at the same time. */
+async function deleteRest(database: Database, organizationId: string): Promise<void> {
+  for (let tries = 1; ; tries++)
+    try {
+      return await database.asSystem(
+        async (sql) => {
+          for (const table of TABLES) await deleteRows(sql, organizationId, table)
+          await sql`delete from keystride.organization where organization_id = ${organizationId}`
+          // Until then the copy that a move has left is not taken for the organization.
+          await sql`delete from keystride.placement where organization_id = ${organizationId}`
+        },
+        { statementMs: LAST_MS },
+      )
+    } catch (error) {
+      if (codeOf(error) !== FOREIGN_KEY || tries === LAST_TRIES) throw error
+    }
 }
 
 /**
