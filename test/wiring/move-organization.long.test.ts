@@ -161,6 +161,7 @@ describe.skipIf(whyNoStandby() !== null)('a move of an organization to another d
     expect(await placed()).toEqual(['leaving'])
     expect(await stores.accounts.find(id, 'early', null)).not.toBeNull()
     await two.servers[1].signalAll('SIGCONT')
+    await until(() => stores.databases[1]?.placements.list().then(Boolean, () => false) ?? false)
     await moveTo(stores, id, 'two', QUIET)
     expect(await usersIn(to, id)).toEqual(['early'])
   })
