@@ -153,9 +153,9 @@ function workedDatabase({ health, config, log: logOfAll }: Needs, database: OneD
   if (checks.length === 0) return { ...database, queue: openQueue(stores, logOfAll), outages: [whole], log: logOfAll }
   const alone = createOutages({ ...stores, now: stores.clock.now })
   const { log, turn } = createOutageLog(logOfAll, config.storePatience)
-  health.listenTo(checks, (why) => {
+  health.listenTo(checks, (why, reason) => {
     alone.turn(why)
-    turn(why, '')
+    turn(why, reason)
   })
   return { ...database, queue: openQueue(stores, log), outages: [whole, alone], log }
 }

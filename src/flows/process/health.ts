@@ -18,8 +18,8 @@ export interface Health {
   lost(name: string): string | null
   /** Calls `onChange` with every later change. */
   listen(onChange: (degraded: string | null) => void): void
-  /** Calls `onChange` with every later loss, and return (null), of one of the named stores. */
-  listenTo(names: readonly string[], onChange: (why: string | null) => void): void
+  /** Calls `onChange` with every later loss, and its error, and return (null), of one of the named stores. */
+  listenTo(names: readonly string[], onChange: (why: string | null, reason: string) => void): void
   stop(): void
 }
 
@@ -49,7 +49,7 @@ export function watchHealth(
   /** The last error of each lost store. */
   const lost = new Map<string, string>()
   const listeners: (typeof onChange)[] = [onChange]
-  const partListeners: { readonly names: readonly string[]; readonly onChange: (why: string | null) => void }[] = []
+  const partListeners: Parameters<Health['listenTo']>[] = []
   let degraded: string | null = null
   const degrades = (name: string) => {
     const group = checks.find((check) => check.name === name)?.group
@@ -68,9 +68,11 @@ export function watchHealth(
     if (error === null) lost.delete(name)
     else lost.set(name, error)
     if (before === lost.has(name)) return
-    for (const { names, onChange } of partListeners) {
+    for (const [names, onChange] of partListeners) {
       const [gone] = names.filter((one) => lost.has(one))
-      if (names.includes(name)) onChange(gone === undefined ? null : `${gone} out of reach`)
+      if (!names.includes(name)) continue
+      if (gone === undefined) onChange(null, '')
+      else onChange(`${gone} out of reach`, lost.get(gone) ?? '')
     }
   }
   const pings = startPings(checks, (name, failures, error) => {
@@ -86,7 +88,7 @@ export function watchHealth(
     listen(listener) {
       listeners.push(listener)
     },
-    listenTo: (names, onChange) => void partListeners.push({ names, onChange }),
+    listenTo: (...listener) => void partListeners.push(listener),
     stop: pings.stop,
   }
 }

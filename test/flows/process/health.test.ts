@@ -93,7 +93,7 @@ describe('the health of a service with two databases', () => {
     away.clear()
     parts.length = 0
     health = watchHealth([check('one', 'databases'), check('two', 'databases'), check('Redis')], () => {})
-    health.listenTo(['two'], (why) => parts.push(why))
+    health.listenTo(['two'], (why, reason) => parts.push(why === null ? null : `${why}: ${reason}`))
   })
   afterEach(() => {
     health.stop()
@@ -121,6 +121,6 @@ describe('the health of a service with two databases', () => {
     await lose('one')
     await lose('two')
     await lose()
-    expect(parts).toEqual(['two out of reach', null])
+    expect(parts).toEqual(['two out of reach: away', null])
   })
 })
