@@ -3,7 +3,7 @@ import { Refusal } from '../domain/refusal.js'
 import type { OrganizationFlows } from '../flows/organization/organizations.js'
 import type { Config } from '../process/config.js'
 import { jsonLog, toDescriptor } from '../process/log.js'
-import type { SchemaChoice } from '../wiring/open-stores.js'
+import type { SchemaChoice } from '../wiring/open-database.js'
 import type { Stores } from '../wiring/stores.js'
 
 /** The open stores of a command. */

@@ -15,8 +15,7 @@ export const migrateCommand = (administer: Administer): Command =>
       ),
     )
 
-async function report({ name, away, stores }: OneDatabase, several: boolean): Promise<void> {
-  const { migrated, embedded, backupRoleSql } = stores
+async function report({ name, away, migrated, backupRoleSql, stores }: OneDatabase, several: boolean): Promise<void> {
   const say = (line: string) => print(several ? `${name}: ${line}` : line)
   if (away !== null) {
     process.exitCode = 1
@@ -24,7 +23,7 @@ async function report({ name, away, stores }: OneDatabase, several: boolean): Pr
     return
   }
   say(migrated.length === 0 ? 'The database is up to date.' : `Applied: ${migrated.join(', ')}`)
-  const sql = embedded ? null : await backupRoleSql()
+  const sql = stores.embedded ? null : await backupRoleSql()
   if (sql !== null)
     say(`For backups by pg_dump an administrator must run these statements once in this database:\n\n${sql}\n`)
 }

@@ -21,9 +21,9 @@ const REMIND_EVERY_MS = 60_000
 /**
  * Logs an outage of the stores by one line when it begins, at most one a minute while work fails, and one when it ends. An
  * error in the field `err` belongs to the outage if it is the refusal `degraded`. While all stores answer, such a line is
- * written 5 s times `patience` late and without its stack. `patience` is STORE_PATIENCE.
+ * written 5 s times `patience` late and without its stack. `patience` is STORE_PATIENCE, `back` the line of the end.
  */
-export function createOutageLog(log: Logger, patience: number): OutageLog {
+export function createOutageLog(log: Logger, patience: number, back = 'all stores answer again'): OutageLog {
   const held = new Set<NodeJS.Timeout>()
   let away: { readonly since: number; why: string; failures: number; readonly reminding: NodeJS.Timeout } | null = null
 
@@ -68,7 +68,7 @@ export function createOutageLog(log: Logger, patience: number): OutageLog {
       if (why !== null) return begin(why, reason)
       if (away === null) return
       clearInterval(away.reminding)
-      log.warn({ awayMs: msSince(away.since), failures: away.failures }, 'all stores answer again')
+      log.warn({ awayMs: msSince(away.since), failures: away.failures }, back)
       away = null
       endedAt = performance.now()
     },

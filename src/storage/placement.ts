@@ -14,6 +14,9 @@ export interface Placement {
   readonly since: number
 }
 
+/** A move that has not ended in this time no longer holds up retention. */
+export const MOVE_MAX_MS = 24 * 3600_000
+
 /** Where organizations are. An organization without a placement is at home in the database that has it. */
 export interface PlacementStore {
   has(organizationId: string): Promise<boolean>

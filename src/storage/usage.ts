@@ -47,6 +47,8 @@ export interface LoggedRequest {
 export interface UsageBatch {
   readonly counted: readonly RequestCount[]
   readonly logged: readonly (LoggedRequest & { organizationId: string })[]
+  /** Why some were not added, unless their database is lost. */
+  readonly error?: unknown
 }
 
 export interface UsageStore {

@@ -10,6 +10,7 @@ import type { Logger } from '../process/log.js'
 import { modelFile, wasmFile } from '../scoring/artifacts.js'
 import { openScorer } from '../scoring/scorer.js'
 import type { Scoring } from '../scoring/scoring.js'
+import { MOVE_MAX_MS } from '../storage/placement.js'
 import type { OneDatabase, Stores } from './stores.js'
 
 /** The job queue of one database. Failures are logged. */
@@ -48,9 +49,6 @@ export function registerWorkers(queue: JobQueue, { stores, placements }: OneData
   })
   queue.schedule('retention', RETENTION_EVERY_S)
 }
-
-/** A move that has not ended in this time no longer holds up retention. */
-const MOVE_MAX_MS = 24 * 3600_000
 
 /** Whether an organization is being moved to or from the database. */
 async function moves({ list }: OneDatabase['placements'], now: number): Promise<boolean> {

@@ -1,5 +1,5 @@
 import { ExpectedFault } from '../base/expected-fault.js'
-import { STALE_MS } from '../flows/process/homes.js'
+import { AWAY, STALE_MS } from '../flows/process/homes.js'
 import type { Placement } from '../storage/placement.js'
 import { type Moved, moveOrganization, openLeftCopy, takeBack } from '../storage/postgres/move/move.js'
 import type { OneDatabase, Stores } from './stores.js'
@@ -51,9 +51,12 @@ export async function moveBack(stores: Stores, organizationId: string, progress:
 
 /** Deletes the copies that finished moves have left, and returns the names of their databases. */
 export async function deleteSources(stores: Stores, organizationId: string): Promise<string[]> {
-  const left = (await copiesOf(stores, organizationId)).filter(({ placement }) => placement?.state === 'left')
+  const copies = await copiesOf(stores, organizationId)
+  const left = copies.filter(({ placement }) => placement?.state === 'left')
+  if (left.length > 0 && !copies.some(({ placement }) => placement === null || !AWAY.includes(placement.state)))
+    throw new ExpectedFault('no other database serves the organization: the copy that was left may be its last')
   for (const { database } of left) {
-    await openLeftCopy(database.server(), organizationId)
+    await openLeftCopy(database, organizationId)
     await database.stores.organizations.delete(organizationId)
   }
   return left.map(({ database }) => database.name)
@@ -99,8 +102,8 @@ const needsOf = (
   { say, patience }: Progress,
 ) => ({
   organizationId,
-  from: { name: from.name, url: from.server() },
-  to: { name: to.name, url: to.server() },
+  from,
+  to,
   pauseMs: PAUSE_MS * patience,
   say,
 })

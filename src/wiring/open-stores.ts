@@ -59,8 +59,6 @@ import { type OpenedDatabase, openAmong, openDatabase, type SchemaChoice } from 
 import { byHome, routedStores } from './routed-stores.js'
 import type { DataStores, OneDatabase, Stores } from './stores.js'
 
-export type { SchemaChoice }
-
 /**
  * Opens every store that the configuration names. `schema` decides about a database of another version: `migrate` migrates it,
  * `at-least` accepts a newer one, `exact` accepts none; the last two throw otherwise and change nothing. Without `redis`, Redis is
@@ -106,7 +104,8 @@ export async function openStores(
     // No call may use this machine's clock.
     await databaseChecks[opened.indexOf(awake)]?.ping()
     const parts = opened.map((one, i): Part => {
-      const checks = [databaseChecks[i], cacheChecks[i]].flatMap((check) =>
+      // Databases with one Redis share its check.
+      const checks = [databaseChecks[i], cacheChecks[redises.indexOf(redises[i] ?? null)]].flatMap((check) =>
         check?.group === undefined ? [] : check.name,
       )
       return { ...one, redis: redises[i] ?? null, checks }
@@ -184,14 +183,12 @@ async function assembled(parts: readonly Part[], common: Common): Promise<Stores
     endSessionsOf: (organizationId) => all((stores) => stores.endSessionsOf(organizationId)),
     endEverySession: () => all((stores) => stores.endEverySession()),
     endEveryLink: () => all((stores) => stores.endEveryLink()),
-    migrated: each.flatMap(({ migrated }) => migrated),
-    backupRoleSql: first.backupRoleSql,
     databaseOf: homes.known,
   }
 }
 
 /** The administration of one database and its Redis. */
-const administeredBy = ({ database, redis, migrated, backupRoleSql }: Part) => ({
+const administeredBy = ({ database, redis }: Part) => ({
   rateAccounts: redis?.rateAccounts ?? null,
   endSessionsOf: async (organizationId: string) => redis?.endEverySession(organizationId),
   async endEverySession() {
@@ -199,8 +196,6 @@ const administeredBy = ({ database, redis, migrated, backupRoleSql }: Part) => (
     await redis?.endEverySession()
   },
   endEveryLink: () => endEveryLink(database),
-  migrated,
-  backupRoleSql,
 })
 
 /** The check of a database. The clock follows the one that `leads`, and is compared with the others. */

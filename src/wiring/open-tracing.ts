@@ -38,15 +38,7 @@ export async function openTracing(
 }
 
 /** Parts without steps: clocks, settings of the process, and look-ups in memory. */
-const UNTRACED: readonly (keyof Stores)[] = [
-  'clock',
-  'checks',
-  'ports',
-  'keyRing',
-  'geography',
-  'migrated',
-  'databases',
-]
+const UNTRACED: readonly (keyof Stores)[] = ['clock', 'checks', 'ports', 'keyRing', 'geography', 'databases']
 
 /** Stores and scoring whose calls are steps of the request's trace. */
 export function tracedParts(

@@ -1,3 +1,4 @@
+import { Refusal } from '../domain/refusal.js'
 import type { Homes } from '../flows/process/homes.js'
 import { QUEUES, type QueueName, type QueueState } from '../storage/job-queue.js'
 import type { DatabaseFacts } from '../storage/system.js'
@@ -11,12 +12,19 @@ import type { DataStores } from './stores.js'
  */
 
 type ByOrganization<Store> = {
-  [Name in keyof Store]: Store[Name] extends (organizationId: string, ...rest: never[]) => Promise<unknown>
-    ? Name
+  [Name in keyof Store]: Store[Name] extends (...args: infer Arguments) => Promise<unknown>
+    ? Arguments extends [organizationId: string, ...rest: unknown[]]
+      ? Name
+      : never
     : never
 }[keyof Store]
 type Rules<Store> = Omit<Store, ByOrganization<Store>> & Partial<Store>
-type AllRules = { readonly [Name in keyof DataStores]: Rules<DataStores[Name]> }
+/** The rules of those stores that need some. */
+type AllRules = {
+  readonly [Name in keyof DataStores as Partial<DataStores[Name]> extends Rules<DataStores[Name]>
+    ? never
+    : Name]: Rules<DataStores[Name]>
+}
 type Method = (...args: unknown[]) => unknown
 
 /** A database among several, as its stores are routed. */
@@ -27,16 +35,17 @@ interface RoutedDatabase {
 
 /** Routes every store. */
 export function routedStores(databases: readonly RoutedDatabase[], homes: Homes): DataStores {
-  const rules = rulesOf(databases, homes)
-  const stores = (Object.keys(rules) as (keyof DataStores)[]).map((name) => [
+  const rules: Readonly<Record<string, object>> = rulesOf(databases, homes)
+  const all = databases.map((one): Readonly<Record<string, object>> => ({ ...one.stores }))
+  const stores = Object.keys(all[0] ?? {}).map((name) => [
     name,
     routed(
       homes,
-      databases.map(({ stores }) => stores[name]),
-      rules[name],
+      all.flatMap((one) => one[name] ?? []),
+      rules[name] ?? {},
     ),
   ])
-  // Sound: the rules have every store.
+  // Sound: it has every store of the first database.
   return Object.fromEntries(stores)
 }
 
@@ -61,30 +70,9 @@ const byOrganization =
 
 /** The rule of methods of jobs, which run on the stores of each database. */
 const ofEachDatabase = () => Promise.reject(new Error('a job runs on the stores of one database'))
-
-/** Stores all of whose methods an organization routes. */
-const PLAIN = {
-  accounts: {},
-  alerts: {},
-  attemptLocks: {},
-  attemptLog: {},
-  authentications: {},
-  directory: {},
-  invalidPatterns: {},
-  oneTimePasswords: {},
-  pendingActions: {},
-  policies: {},
-  preferredLanguages: {},
-  profiles: {},
-  refusedPatterns: {},
-  securityCodes: {},
-  ssoAccounts: {},
-  ssoArtifacts: {},
-  ssoKeys: {},
-  strangerTries: {},
-  typingWords: {},
-  userLog: {},
-} as const
+const ofJobs = <Name extends string>(...names: readonly Name[]) =>
+  // Sound: it has each name.
+  Object.fromEntries(names.map((name) => [name, ofEachDatabase])) as Record<Name, typeof ofEachDatabase>
 
 function rulesOf(databases: readonly RoutedDatabase[], homes: Homes): AllRules {
   const all = databases.map(({ stores }) => stores)
@@ -94,13 +82,12 @@ function rulesOf(databases: readonly RoutedDatabase[], homes: Homes): AllRules {
     return stores
   }
   return {
-    ...PLAIN,
     sessions: { keepsCarried: all.every((stores) => stores.sessions.keepsCarried) },
     apiKeys: {
       add: async (record, sha256) => (await at(record.organizationId)).apiKeys.add(record, sha256),
       resolve: resolveAmong(all, homes),
     },
-    comparisonSets: { withoutSet: ofEachDatabase },
+    comparisonSets: ofJobs('withoutSet'),
     erasures: {
       list: (after, limit) =>
         nextOf(
@@ -113,18 +100,13 @@ function rulesOf(databases: readonly RoutedDatabase[], homes: Homes): AllRules {
     exports: {
       rows: (...args) => later(at(args[0]), (stores) => stores.exports.rows(...args)),
       pieces: (...args) => later(at(args[0]), (stores) => stores.exports.pieces(...args)),
-      abandoned: ofEachDatabase,
-      forget: ofEachDatabase,
+      ...ofJobs('abandoned', 'forget'),
     },
     jobQueue: {
-      send: ofEachDatabase,
-      take: ofEachDatabase,
-      done: ofEachDatabase,
-      failed: ofEachDatabase,
-      maintain: ofEachDatabase,
+      ...ofJobs('send', 'take', 'done', 'failed', 'maintain'),
       states: async () => sumOfQueues(await Promise.all(all.map((stores) => stores.jobQueue.states()))),
     },
-    notifications: { derive: ofEachDatabase, noteOutage: ofEachDatabase, forget: ofEachDatabase },
+    notifications: ofJobs('derive', 'noteOutage', 'forget'),
     organizations: {
       async create(organization) {
         const index = await databaseFor(databases, organization.database)
@@ -138,25 +120,16 @@ function rulesOf(databases: readonly RoutedDatabase[], homes: Homes): AllRules {
         return lists.flat().sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1))
       },
     },
-    outbox: { claim: ofEachDatabase, find: ofEachDatabase, settle: ofEachDatabase, state: ofEachDatabase },
+    outbox: ofJobs('claim', 'find', 'settle', 'state'),
     profileLinks: {
       find: (sha256) => homes.firstAtHome(all.map((stores) => stores.profileLinks.find(sha256))),
     },
-    retention: {
-      makeAhead: ofEachDatabase,
-      dropOld: ofEachDatabase,
-      forgetOld: ofEachDatabase,
-      sweepSessions: ofEachDatabase,
-      vacuumErased: ofEachDatabase,
-      withEndedLinks: ofEachDatabase,
-    },
-    statistics: { countAttempts: ofEachDatabase },
+    retention: ofJobs('makeAhead', 'dropOld', 'forgetOld', 'sweepSessions', 'vacuumErased', 'withEndedLinks'),
+    statistics: ofJobs('countAttempts'),
     system: { database: () => factsOf(all) },
     usage: {
       add: (counted, logged) => addUsage(all, homes, { counted, logged }),
-      addUpHeadcounts: ofEachDatabase,
-      appendCheckpoints: ofEachDatabase,
-      forgetRequests: ofEachDatabase,
+      ...ofJobs('addUpHeadcounts', 'appendCheckpoints', 'forgetRequests'),
     },
     wrappedKeys: wrappedKeysOf(all),
   }
@@ -204,32 +177,26 @@ async function addUsage(
   { counted, logged }: UsageBatch,
 ): Promise<UsageBatch> {
   const ids = [...new Set(counted.map(({ organizationId }) => organizationId))]
-  const placed = await Promise.all(ids.map(async (id) => [id, await homeOrNull(homes, id)] as const))
+  const home = async (id: string) => homes.of(id)
+  const placed = await Promise.all(ids.map(async (id) => [id, await home(id).catch(() => null)] as const))
   const places = new Map(placed)
   const left = await Promise.all(
-    [null, ...all.keys()].map(async (i) => {
+    [null, ...all.keys()].map(async (i): Promise<UsageBatch | null> => {
       const here = ({ organizationId }: { organizationId: string }) => places.get(organizationId) === i
       const batch = { counted: counted.filter(here), logged: logged.filter(here) }
       if (i === null || batch.counted.length === 0) return batch
-      return (await all[i]?.usage.add(batch.counted, batch.logged).catch(() => batch)) ?? null
+      const lost = (error: unknown) => (error instanceof Refusal ? batch : { ...batch, error })
+      return (await all[i]?.usage.add(batch.counted, batch.logged).catch(lost)) ?? null
     }),
   )
   return {
     counted: left.flatMap((batch) => batch?.counted ?? []),
     logged: left.flatMap((batch) => batch?.logged ?? []),
+    error: left.find((batch) => batch?.error !== undefined)?.error,
   }
 }
 
-/** The home of an organization; null while it refuses calls. */
-async function homeOrNull(homes: Homes, organizationId: string): Promise<number | null> {
-  try {
-    return await homes.of(organizationId)
-  } catch {
-    return null
-  }
-}
-
-/** The index of the named database, or of the smallest one that answers, for a new organization. */
+/** The index of the named database, or of the smallest one, for a new organization. */
 async function databaseFor(databases: readonly RoutedDatabase[], name: string | null = null): Promise<number> {
   if (name !== null) {
     const index = databases.findIndex((one) => one.name === name)
@@ -237,14 +204,7 @@ async function databaseFor(databases: readonly RoutedDatabase[], name: string | 
       throw new Error(`there is no database ${name}: there are ${databases.map((one) => one.name).join(', ')}`)
     return index
   }
-  const sizes = await Promise.all(
-    databases.map(({ stores }) =>
-      stores.system.database().then(
-        ({ bytes }) => bytes,
-        () => Number.POSITIVE_INFINITY,
-      ),
-    ),
-  )
+  const sizes = await Promise.all(databases.map(async ({ stores }) => (await stores.system.database()).bytes))
   return sizes.indexOf(Math.min(...sizes))
 }
 

@@ -152,7 +152,11 @@ function workedDatabase({ health, config, log: logOfAll }: Needs, database: OneD
   health.listen(whole.turn)
   if (checks.length === 0) return { ...database, queue: openQueue(stores, logOfAll), outages: [whole], log: logOfAll }
   const alone = createOutages({ ...stores, now: stores.clock.now })
-  const { log, turn } = createOutageLog(logOfAll, config.storePatience)
+  const { log, turn } = createOutageLog(
+    logOfAll,
+    config.storePatience,
+    `the stores of the database ${database.name} answer again`,
+  )
   health.listenTo(checks, (why, reason) => {
     alone.turn(why)
     turn(why, reason)
@@ -280,8 +284,10 @@ function openProbes({ config, stores, health, stopping, front }: Needs, metrics:
     return config.readyNeedsStores ? health.degraded() : stores.clock.skewedHere()
   }
   front?.readiness(unready)
-  const missing = () => stores.databases.flatMap(({ checks }) => checks).filter((name) => health.lost(name) !== null)
-  const partly = () => (missing().length === 0 ? null : `${missing().join(' and ')} out of reach`)
+  const partly = () => {
+    const missing = stores.checks.filter(({ name, group }) => group !== undefined && health.lost(name) !== null)
+    return missing.length === 0 ? null : `${missing.map(({ name }) => name).join(' and ')} out of reach`
+  }
   return probes(unready, front?.metrics(metrics) ?? metrics.text, partly)
 }
 

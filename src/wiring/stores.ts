@@ -93,6 +93,10 @@ export interface OneDatabase {
   readonly checks: readonly string[]
   /** Why it could not be opened at the start; null if it was. */
   readonly away: string | null
+  /** Migrations that opening applied. */
+  readonly migrated: readonly string[]
+  /** Statements that an administrator must run before `pg_dump` can back up the database; null if none. */
+  readonly backupRoleSql: () => Promise<string | null>
 }
 
 /** Every store of the service, and the clock and checks that belong to them. */
@@ -118,10 +122,6 @@ export interface Stores extends DataStores {
   readonly checks: readonly Check[]
   /** PostgreSQL is the embedded one. */
   readonly embedded: boolean
-  /** Migrations that opening applied. */
-  readonly migrated: readonly string[]
-  /** Statements that an administrator must run before `pg_dump` can back up the database; null if none. */
-  readonly backupRoleSql: () => Promise<string | null>
   /** Every database by itself, for jobs and administration; with one database, these stores. */
   readonly databases: readonly OneDatabase[]
   /** Index of the organization's database; null while it is unknown or cannot be used. */

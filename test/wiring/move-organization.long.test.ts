@@ -143,6 +143,11 @@ describe.skipIf(whyNoStandby() !== null)('a move of an organization to another d
     await expectKept(writer, to, id)
     expect((await attemptsIn(to, id)).length).toBeGreaterThan(30)
     expect((await stores.apiKeys.resolve(sha256(apikey)))?.organizationId).toBe(id)
+    // As after a restore of the destination to a time before the move.
+    const restored = (text: string) => to.asSystem((sql) => sql.unsafe(text, [id]))
+    await restored(`insert into keystride.placement (organization_id, state, other) values ($1, 'arriving', 'main')`)
+    await expect(deleteSources(stores, id)).rejects.toThrow('may be its last')
+    await restored('delete from keystride.placement where organization_id = $1')
     expect(await deleteSources(stores, id)).toEqual(['main'])
     expect(await usersIn(from, id)).toEqual([])
     expect((await flows.list()).filter(({ name }) => name === 'Moving')).toHaveLength(1)

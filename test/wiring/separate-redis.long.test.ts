@@ -22,7 +22,7 @@ const whyNot = whyNoStandby() ?? whyNoPgbouncer() ?? (clusterIsPossible() ? null
 if (whyNot !== null) console.warn(`\n*** ${whyNot} ***\n`)
 
 const DATABASES = ['main', 'two'] as const
-/** Of the service, and so of a move. */
+/** STORE_PATIENCE of the service, and so of a move. */
 const PATIENCE = '3'
 
 describe.skipIf(whyNot !== null)(

@@ -51,13 +51,12 @@ export async function diagnose(env: NodeJS.ProcessEnv, options: DiagnosisOptions
   const authorities = openAuthorities(config)
   const parts = await Promise.all(config.databases.map((named) => openPart(config, named)))
   try {
-    const several = parts.length > 1
     return [
       ...checkConfiguration(env, config, host()),
       checkHttpServer(config),
       ...checkGeography(config),
       ...(await checkSingleSignOn(config)),
-      ...(await findingsOfParts(parts, (part) => checkStores(part, { ring, authorities, several }))),
+      ...(await Promise.all(parts.map((part) => checkStores(part, ring, authorities)))).flat(),
       ...missing(authorities),
       ...missing(ring),
       ...checkBackup(options.backup, options.backupMaxAge, keyFiles(env, config)),
@@ -80,36 +79,28 @@ interface Part {
   readonly redis: Opened<SessionStoreInspection>
   readonly store: DatabaseInspection | null
   readonly sessions: SessionStoreInspection | null
+  /** There are further databases. */
+  readonly several: boolean
 }
 
 async function openPart(whole: Config, named: DatabaseSettings): Promise<Part> {
   const config = { ...whole, databaseUrl: named.url, redisUrl: named.redisUrl, databases: [named] }
   const [database, redis] = await Promise.all([openDatabase(config, named), openRedis(config)])
-  return { config, named, database, redis, store: usable(database), sessions: usable(redis) }
-}
-
-/** The findings of each part; with several, their areas name the database. */
-async function findingsOfParts(parts: readonly Part[], check: (part: Part) => Promise<Finding[]>): Promise<Finding[]> {
-  const found: Finding[] = []
-  for (const part of parts) {
-    const { name } = part.named
-    found.push(
-      ...(await check(part)).map((one) => (parts.length === 1 ? one : { ...one, area: `${one.area} ${name}` })),
-    )
+  return {
+    config,
+    named,
+    database,
+    redis,
+    store: usable(database),
+    sessions: usable(redis),
+    several: whole.databases.length > 1,
   }
-  return found
 }
 
-interface Content {
-  readonly ring: Opened<KeyRing>
-  readonly authorities: Opened<string>
-  readonly several: boolean
-}
-
-/** Checks a database and its Redis. */
-const checkStores = async (part: Part, { ring, authorities, several }: Content): Promise<Finding[]> => {
-  const { config, named, database, redis, store, sessions } = part
-  return [
+/** Checks a database and its Redis. If it is one of several, the areas name it. */
+async function checkStores(part: Part, ring: Opened<KeyRing>, authorities: Opened<string>): Promise<Finding[]> {
+  const { config, named, database, redis, store, sessions, several } = part
+  const found = [
     ...(await checkClocks(store, sessions)),
     ...(store === null ? missing(database) : await checkDatabase(store, config, named)),
     ...(sessions === null ? missing(redis) : await checkSessions(sessions)),
@@ -120,6 +111,7 @@ const checkStores = async (part: Part, { ring, authorities, several }: Content):
       ? []
       : findingsOf('placement').ofReading('Moves of organizations', await store.placements(), checkPlacements)),
   ]
+  return several ? found.map((one) => ({ ...one, area: `${one.area} ${named.name}` })) : found
 }
 
 /** Time of the latest erasure of all databases. */

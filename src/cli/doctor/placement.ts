@@ -1,10 +1,7 @@
-import type { Placement } from '../../storage/placement.js'
+import { MOVE_MAX_MS, type Placement } from '../../storage/placement.js'
 import { type Finding, findingsOf, span } from './finding.js'
 
 const { ok, note, warning } = findingsOf('placement')
-
-/** A move ends within hours, also that of a large organization. */
-const MOVE_MAX_MS = 24 * 3600_000
 
 /** Checks the moves of organizations from and to a database, and the copies that they left. */
 export function checkPlacements(placements: readonly Placement[]): Finding[] {

@@ -72,14 +72,16 @@ export function createUsageMeter({ usage, now }: Needs): UsageMeter {
         for (const one of counted) count(one)
         logged = [...log, ...logged].slice(0, LOGGED_MAX)
       }
+      let left: Awaited<ReturnType<UsageStore['add']>>
       try {
-        const left = await usage.add([...adding.values()], writing)
+        left = await usage.add([...adding.values()], writing)
         // Half of the room stays for the requests of other databases.
         if (left !== null) restore(left.counted, left.logged.slice(0, LOGGED_MAX / 2))
       } catch (error) {
         restore([...adding.values()], writing)
         throw error
       }
+      if (left?.error !== undefined) throw left.error
     },
   }
 }

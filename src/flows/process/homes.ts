@@ -49,7 +49,8 @@ export const STALE_MS = 1500
 /** Seconds after which a call during the pause of a move is worth repeating. */
 const PAUSED_S = 3
 
-const AWAY: readonly PlacementState[] = ['arriving', 'left']
+/** States in which a database does not have the organization at home. */
+export const AWAY: readonly PlacementState[] = ['arriving', 'left']
 const PAUSED: readonly PlacementState[] = ['closing', 'closed']
 
 /** The states of moves in one database, as last read. */
@@ -140,24 +141,21 @@ export function createHomes(databases: readonly HomeDatabase[], { monotonicMs, p
 function readPeriodically(databases: readonly HomeDatabase[], monotonicMs: () => number) {
   const readings = databases.map((): Reading => ({ states: new Map(), at: Number.NEGATIVE_INFINITY }))
   const read = databases.map(({ placements }, i) => async () => {
-    readings[i] = await readingOf(placements, monotonicMs)
+    const at = monotonicMs()
+    const list = await placements.list()
+    readings[i] = { states: new Map(list.map(({ organizationId, state }) => [organizationId, state])), at }
     return false
   })
+  const ready = Promise.allSettled(read.map((work) => work()))
   // A database without a reading is refused as lost.
   const jobs = read.map((work) => every({ work, everyMs: READ_EVERY_MS, onError: () => {} }))
   return {
     readings,
-    ready: Promise.allSettled(read.map((work) => work())),
+    ready,
     async stop() {
       await Promise.all(jobs.map((job) => job.stop()))
     },
   }
-}
-
-async function readingOf(placements: PlacementStore, monotonicMs: () => number): Promise<Reading> {
-  const at = monotonicMs()
-  const list = await placements.list()
-  return { states: new Map(list.map(({ organizationId, state }) => [organizationId, state])), at }
 }
 
 /**

@@ -58,8 +58,7 @@ export async function takeChanged({ from, to }: Both, organizationId: string): P
 }
 
 /**
- * Brings the rows of the noted keys to the state of the source, and compares them. Tables are in the order of their references. Returns
- * the name of a table whose rows differ afterwards; null if none does.
+ * Brings the rows of the noted keys to the state of the source, and compares them. Returns the name of a table whose rows differ afterwards; null if none does.
  */
 export async function copyChanged(
   both: Both,
@@ -69,7 +68,7 @@ export async function copyChanged(
   const { rows } = await both.from.query<{ relation: string }>('select distinct relation from pg_temp.changed')
   const changed = tables.filter(({ name }) => rows.some(({ relation }) => relation === name))
   const noted = (table: MovedTable) => `exists (select from pg_temp.changed c where ${isNoted(table)})`
-  for (const table of [...changed].reverse())
+  for (const table of changed)
     if (!table.appendOnly)
       await both.to.query(`
         delete from keystride.${table.name} t using pg_temp.changed c

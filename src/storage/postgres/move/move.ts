@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { ExpectedFault } from '../../../base/expected-fault.js'
 import type { PlacementState } from '../../placement.js'
 import { codeOf, FORBIDDEN, FOREIGN_KEY } from '../connection/errors.js'
-import { type Client, connectClient, endClient } from '../connection/with-client.js'
+import { type Client, connectClient, endClient, withClient } from '../connection/with-client.js'
 import { limitWaiting, untilUnlocked } from '../schema/table-locks.js'
 import { agree, type Both, clearRows, copyChanged, copyRows, takeChanged } from './copy-rows.js'
 import { ARCHIVES, type MovedTable, movedTables } from './moved-tables.js'
@@ -12,7 +12,8 @@ import { within } from './within.js'
 /** A database of a move. */
 interface MoveEnd {
   readonly name: string
-  readonly url: string
+  /** Connection string of the server in use. */
+  readonly server: () => string
 }
 
 interface MoveNeeds {
@@ -49,21 +50,17 @@ export const moveOrganization = (needs: MoveNeeds): Promise<Moved> => alone(need
 export const takeBack = (needs: MoveNeeds): Promise<void> => alone(needs, (move) => move.undo())
 
 /** Lets the rows of a copy that a move has left be deleted. */
-export async function openLeftCopy(url: string, organizationId: string): Promise<void> {
-  const client = await connectClient(url, { queryMs: 0 })
-  try {
-    await dropTriggers(client, await movedTables(client), organizationId, () => {})
-  } finally {
-    await endClient(client)
-  }
-}
+export const openLeftCopy = ({ server }: MoveEnd, organizationId: string): Promise<void> =>
+  withClient(server(), async (client) => dropTriggers(client, await movedTables(client), organizationId, () => {}), {
+    queryMs: 0,
+  })
 
 /** Runs the steps of a move, while no other call moves the organization from or to one of the two databases. */
 async function alone<T>(needs: MoveNeeds, work: (move: Move) => Promise<T>): Promise<T> {
   const { from, to, organizationId } = needs
   const clients: Client[] = []
-  const open = async ({ url }: MoveEnd): Promise<Client> => {
-    const client = await connectClient(url, { queryMs: 0 })
+  const open = async ({ server }: MoveEnd): Promise<Client> => {
+    const client = await connectClient(server(), { queryMs: 0 })
     clients.push(client)
     return client
   }
@@ -105,7 +102,10 @@ class Move {
     const tables = await this.#fitting()
     const { here, there, isThere } = await this.#states()
     if (here === 'left') throw new ExpectedFault(`the organization has left ${from.name}`)
-    if (here === 'closed' && there !== 'arriving') return await this.#leaveAfterSwitch(there, isThere)
+    if (here === 'closed' && there !== 'arriving') {
+      if (isThere && (there === null || there === 'left')) return await this.#leave(performance.now())
+      throw new ExpectedFault(`${from.name} is closed, and ${to.name} has not the organization`)
+    }
     if (there === null ? isThere : there !== 'arriving' && there !== 'left')
       throw new ExpectedFault(`${to.name} has the organization too: delete one of the copies`)
     if (there === 'arriving' && here !== null && here !== 'copying') await this.#setState('leaving')
@@ -132,17 +132,8 @@ class Move {
     await this.#forget(this.#from)
   }
 
-  /** The tables, if both databases have the same schema and the destination may be written without its triggers. */
+  /** The tables, if the destination may be written without its triggers. Both databases have the schema of this version. */
   async #fitting(): Promise<MovedTable[]> {
-    const latest = async (client: Client) => {
-      const { rows } = await client.query<{ name: string }>(
-        'select name from keystride_history.migration order by id desc limit 1',
-      )
-      return rows[0]?.name
-    }
-    const [here, there] = [await latest(this.#from), await latest(this.#to)]
-    if (here !== there)
-      throw new ExpectedFault(`the databases have other schemas (${here}, ${there}): run "keystride migrate"`)
     await this.#asCopier(async () => {})
     return await movedTables(this.#from)
   }
@@ -276,23 +267,14 @@ class Move {
     const { from, to } = this.#needs
     for (let tries = 1; tries <= REOPEN_TRIES; tries++) {
       try {
-        const client = await connectClient(from.url, { queryMs: 10_000 })
-        try {
-          return await this.#asSystem(client, () => this.#place(client, 'leaving', to.name))
-        } finally {
-          await endClient(client)
-        }
+        return await withClient(from.server(), (client) =>
+          this.#asSystem(client, () => this.#place(client, 'leaving', to.name)),
+        )
       } catch {
         await delay(REOPEN_AGAIN_MS)
       }
     }
     this.#needs.say('the organization stays refused: run this again')
-  }
-
-  /** Ends the source's part of a move whose switch is done. */
-  async #leaveAfterSwitch(there: PlacementState | null, isThere: boolean): Promise<Moved> {
-    if (isThere && (there === null || there === 'left')) return await this.#leave(performance.now())
-    throw new ExpectedFault(`${this.#needs.from.name} is closed, and ${this.#needs.to.name} has not the organization`)
   }
 
   /** Ends the source's part, from which nothing is delivered any more. */

@@ -14,10 +14,6 @@ export interface MovedTable {
   readonly refuses: boolean
 }
 
-interface TableRow extends Omit<MovedTable, 'late' | 'refuses'> {
-  readonly parents: readonly string[]
-}
-
 /** Archives of exports, which do not move: they are ordered anew. */
 export const ARCHIVES = ['export_piece', 'export_archive']
 const STAYING = ['placement', 'moved_row', ...ARCHIVES]
@@ -32,9 +28,12 @@ const OF_JOBS = [
 /** Tables by which jobs find organizations. */
 const LATE = ['headcount', 'attempt_counted', 'user_totaled', 'alerting', 'alert_channel']
 
-/** The tables that move, in an order in which each follows those that it refers to. Read from the catalog, so that none is forgotten. */
+/**
+ * The tables that move, read from the catalog, so that none is forgotten. The organization's row comes first, because rows that are only
+ * added are deleted with it.
+ */
 export async function movedTables(client: Client): Promise<MovedTable[]> {
-  const { rows } = await client.query<TableRow>(`
+  const { rows } = await client.query<Omit<MovedTable, 'late' | 'refuses'>>(`
     select c.relname as name,
       (select json_agg(a.attname order by a.attnum) from pg_attribute a
         where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = '') as columns,
@@ -42,23 +41,11 @@ export async function movedTables(client: Client): Promise<MovedTable[]> {
         from pg_index i cross join unnest(i.indkey::int2[]) with ordinality k (attnum, n)
           join pg_attribute a on a.attrelid = c.oid and a.attnum = k.attnum
         where i.indrelid = c.oid and i.indisprimary) as key,
-      not has_table_privilege('keystride_system', c.oid, 'delete') as "appendOnly",
-      coalesce((select json_agg(distinct p.relname) from pg_constraint f join pg_class p on p.oid = f.confrelid
-        where f.conrelid = c.oid and f.contype = 'f' and p.oid <> c.oid), '[]') as parents
+      not has_table_privilege('keystride_system', c.oid, 'delete') as "appendOnly"
     from pg_class c join pg_attribute o on o.attrelid = c.oid and o.attname = 'organization_id'
     where c.relnamespace = 'keystride'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
-    order by c.relname`)
-  const left = rows.filter(({ name }) => !STAYING.includes(name))
-  const sorted: TableRow[] = []
-  while (left.length > 0) {
-    const next = left.findIndex(({ parents }) => parents.every((parent) => left.every(({ name }) => name !== parent)))
-    const [table] = left.splice(next, 1)
-    if (next < 0 || table === undefined) throw new Error('tables refer to one another in a circle')
-    sorted.push(table)
-  }
-  return sorted.map(({ parents: _, ...table }) => ({
-    ...table,
-    late: LATE.includes(table.name),
-    refuses: !OF_JOBS.includes(table.name),
-  }))
+    order by c.relname <> 'organization', c.relname`)
+  return rows
+    .filter(({ name }) => !STAYING.includes(name))
+    .map((table) => ({ ...table, late: LATE.includes(table.name), refuses: !OF_JOBS.includes(table.name) }))
 }

@@ -1,13 +1,6 @@
 import type { Placement, PlacementStore } from '../../placement.js'
 import type { Database } from '../connection/client.js'
 
-interface PlacementRow {
-  organization_id: string
-  state: Placement['state']
-  other: string
-  since: Date
-}
-
 /** Placements in PostgreSQL. */
 export function postgresPlacements(database: Database): PlacementStore {
   return {
@@ -17,16 +10,12 @@ export function postgresPlacements(database: Database): PlacementStore {
         return count === 1
       }),
 
-    async list() {
-      const rows = await database.call((sql) => sql<PlacementRow[]>`select * from keystride.placements()`, {
-        probe: true,
-      })
-      return rows.map(({ organization_id, state, other, since }) => ({
-        organizationId: organization_id,
-        state,
-        other,
-        since: since.getTime(),
-      }))
-    },
+    list: () =>
+      database.call(
+        (sql) => sql<Placement[]>`
+          select organization_id as "organizationId", state, other, extract(epoch from since)::float8 * 1000 as since
+          from keystride.placements()`,
+        { probe: true },
+      ),
   }
 }
