@@ -58,7 +58,8 @@ export async function takeChanged({ from, to }: Both, organizationId: string): P
 }
 
 /**
- * Brings the rows of the noted keys to the state of the source, and compares them. Returns the name of a table whose rows differ afterwards; null if none does.
+ * Brings the rows of the noted keys to the state of the source, and compares them. Returns the name of a table whose rows differ
+ * afterwards; null if none does.
  */
 export async function copyChanged(
   both: Both,
