@@ -13,9 +13,9 @@ interface JobNeeds {
 
 /**
  * Calls `work` at once and then every `everyMs`, never concurrently: a round that takes longer delays the next. After an error the next
- * round retries.
+ * round retries. `first` resolves after the first round, also if it failed.
  */
-export function every({ work, everyMs, onError }: JobNeeds): Job {
+export function every({ work, everyMs, onError }: JobNeeds): Job & { readonly first: Promise<void> } {
   let stopped = false
   let running: Promise<void> | null = null
 
@@ -29,12 +29,13 @@ export function every({ work, everyMs, onError }: JobNeeds): Job {
     }
     running = null
   }
-  function begin(): void {
+  function begin(): Promise<void> {
     running ??= run()
+    return running
   }
   const timer = setInterval(begin, everyMs).unref()
-  begin()
   return {
+    first: begin(),
     async stop() {
       stopped = true
       clearInterval(timer)

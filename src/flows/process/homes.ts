@@ -140,18 +140,22 @@ export function createHomes(databases: readonly HomeDatabase[], { monotonicMs, p
 /** Reads the placements of every database, each on its own, so that a slow one delays no other. */
 function readPeriodically(databases: readonly HomeDatabase[], monotonicMs: () => number) {
   const readings = databases.map((): Reading => ({ states: new Map(), at: Number.NEGATIVE_INFINITY }))
-  const read = databases.map(({ placements }, i) => async () => {
-    const at = monotonicMs()
-    const list = await placements.list()
-    readings[i] = { states: new Map(list.map(({ organizationId, state }) => [organizationId, state])), at }
-    return false
-  })
-  const ready = Promise.allSettled(read.map((work) => work()))
-  // A database without a reading is refused as lost.
-  const jobs = read.map((work) => every({ work, everyMs: READ_EVERY_MS, onError: () => {} }))
+  const jobs = databases.map(({ placements }, i) =>
+    every({
+      async work() {
+        const at = monotonicMs()
+        const list = await placements.list()
+        readings[i] = { states: new Map(list.map(({ organizationId, state }) => [organizationId, state])), at }
+        return false
+      },
+      everyMs: READ_EVERY_MS,
+      // A database without a reading is refused as lost.
+      onError: () => {},
+    }),
+  )
   return {
     readings,
-    ready,
+    ready: Promise.all(jobs.map(({ first }) => first)),
     async stop() {
       await Promise.all(jobs.map((job) => job.stop()))
     },

@@ -7,7 +7,7 @@ import { limitWaiting, untilUnlocked } from '../schema/table-locks.js'
 import { agree, type Both, clearRows, copyChanged, copyRows, takeChanged } from './copy-rows.js'
 import { ARCHIVES, type MovedTable, movedTables } from './moved-tables.js'
 import { addTriggers, dropTriggers, LOCKED_MS, type Say } from './triggers.js'
-import { within } from './within.js'
+import { guard, within } from './within.js'
 
 /** A database of a move. */
 interface MoveEnd {
@@ -70,16 +70,6 @@ async function alone<T>(needs: MoveNeeds, work: (move: Move) => Promise<T>): Pro
   } finally {
     await Promise.all(clients.map(endClient))
   }
-}
-
-/** Begins a transaction that holds the lock of moves of the organization until the connection ends. */
-async function guard(client: Client, organizationId: string): Promise<void> {
-  await client.query('begin')
-  await client.query(`select set_config('idle_in_transaction_session_timeout', '0', true)`)
-  const { rows } = await client.query<{ free: boolean }>(
-    `select pg_try_advisory_xact_lock(hashtextextended('keystride guard ${organizationId}', 0)) as free`,
-  )
-  if (rows[0]?.free !== true) throw new ExpectedFault('another move of the organization is under way')
 }
 
 /** The steps of one move. */
@@ -255,7 +245,7 @@ class Move {
     } catch (error) {
       // If the answer to the commit got lost, the destination may serve already: the same call finds out.
       if (!complete) await this.#reopen()
-      throw expired ? new ExpectedFault('the last changes took too long: the source goes on; run this again') : error
+      throw expired ? new ExpectedFault('the last changes took too long: run this again') : error
     } finally {
       clearTimeout(timer)
     }
@@ -267,9 +257,10 @@ class Move {
     const { from, to } = this.#needs
     for (let tries = 1; tries <= REOPEN_TRIES; tries++) {
       try {
-        return await withClient(from.server(), (client) =>
+        await withClient(from.server(), (client) =>
           this.#asSystem(client, () => this.#place(client, 'leaving', to.name)),
         )
+        return this.#needs.say(`${from.name} serves again`)
       } catch {
         await delay(REOPEN_AGAIN_MS)
       }

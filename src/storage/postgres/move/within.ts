@@ -1,3 +1,4 @@
+import { ExpectedFault } from '../../../base/expected-fault.js'
 import type { Client } from '../connection/with-client.js'
 
 /** The lock of `lockKeyChanges`. */
@@ -36,4 +37,14 @@ export async function within<T>(
     await client.query('rollback').catch(() => {}) // the connection may be lost
     throw error
   }
+}
+
+/** Begins a transaction that holds the lock of moves of the organization until the connection ends. */
+export async function guard(client: Client, organizationId: string): Promise<void> {
+  await client.query('begin')
+  await client.query(`select set_config('idle_in_transaction_session_timeout', '0', true)`)
+  const { rows } = await client.query<{ free: boolean }>(
+    `select pg_try_advisory_xact_lock(hashtextextended('keystride guard ${organizationId}', 0)) as free`,
+  )
+  if (rows[0]?.free !== true) throw new ExpectedFault('another move of the organization is under way')
 }
